@@ -26,6 +26,7 @@ CREATE TABLE app (
     left_out             text        NOT NULL DEFAULT '',
     kept_tags            text        NOT NULL DEFAULT '',
     idle                 text        NOT NULL DEFAULT 'archive',
+    is_demo              boolean     NOT NULL DEFAULT false,
     CONSTRAINT app_is_identified_by_its_number PRIMARY KEY (app_id),
     CONSTRAINT app_slug_is_unique UNIQUE (slug),
     CONSTRAINT app_slug_fits_in_a_url CHECK (slug ~ '^[a-z0-9][a-z0-9-]{0,62}$'),
@@ -53,8 +54,24 @@ COMMENT ON COLUMN app.ticket_link IS 'Address of a tracker''s form for a new tic
 COMMENT ON COLUMN app.left_out IS 'Installations whose reports are counted nowhere, such as those of a device farm: 32 hex digits each, with blanks between.';
 COMMENT ON COLUMN app.kept_tags IS 'Names of tags that events keep, up to eight, with blanks between.';
 COMMENT ON COLUMN app.idle IS 'Fate of issues and versions without reports for idle_days: keep; archive: an issue is ignored until its next report, a version is not listed; delete: an issue leads to the issue other of its kind, which takes its counters, a version is not listed.';
+COMMENT ON COLUMN app.is_demo IS 'Its reports are invented, and the API changes nothing in it.';
 COMMENT ON INDEX app_is_identified_by_its_number IS 'Serves: joins from every other table.';
 COMMENT ON INDEX app_slug_is_unique IS 'Serves: the app named in a URL.';
+CREATE UNIQUE INDEX app_demo_is_one ON app (is_demo) WHERE is_demo;
+COMMENT ON INDEX app_demo_is_one IS 'Serves: the demo app, and that there is one at most.';
+
+-- Numbers of apps that were removed: a worker may still hold one, so it is not given out again.
+CREATE TABLE app_removed (
+    app_id     integer     NOT NULL,
+    removed_at timestamptz NOT NULL DEFAULT now(),
+    emptied_at timestamptz,
+    CONSTRAINT app_removed_is_identified_by_its_number PRIMARY KEY (app_id)
+);
+COMMENT ON TABLE app_removed IS 'Apps that were removed. Reference table.';
+COMMENT ON COLUMN app_removed.app_id IS 'Number that the app had.';
+COMMENT ON COLUMN app_removed.removed_at IS 'When it was removed.';
+COMMENT ON COLUMN app_removed.emptied_at IS 'When no row of it was found any more, but those of the audit log; null: mired deletes them.';
+COMMENT ON INDEX app_removed_is_identified_by_its_number IS 'Serves: giving out the next number of an app.';
 
 -- A secret of a client. Only its hash is stored; a key that is refused stays, with the time.
 CREATE TABLE access_key (

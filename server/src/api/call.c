@@ -13,6 +13,7 @@
 #include "model/category.h"
 #include "rows/apps.h"
 #include "rows/audit.h"
+#include "rows/demo.h"
 #include "rows/issue.h"
 #include "rows/replica.h"
 #include "rows/rows.h"
@@ -260,6 +261,14 @@ int call_show(struct call *call)
     return rc ? rc : rows_shown_read(&call->issue, &call->view.many, call->tx, call->view.app, call->issue);
 }
 
+/* Nothing in the demo app is changed. */
+static int refuse_demo(struct call *call)
+{
+    bool is_demo;
+    int rc = rows_demo_is(&is_demo, call->tx, call->view.app);
+    return rc || !is_demo ? rc : call_problem(call, 403, "demo.read_only", "Nothing in the demo app can be changed.");
+}
+
 static int find_path(struct call *call, const struct call_kind *kind)
 {
     if (!kind->has_app)
@@ -271,6 +280,8 @@ static int find_path(struct call *call, const struct call_kind *kind)
     if (rc == 0 && kind->has_issue && issue_parse(&call->issue, request_param(call->request, 1)) != 0)
         return call_missing(call, "\"%.40s\" is no issue; they look like I-1042 or M-77.",
                             request_param(call->request, 1));
+    if (rc == 0 && kind->writes)
+        rc = refuse_demo(call);
     return rc == 0 && kind->has_issue ? call_show(call) : rc;
 }
 

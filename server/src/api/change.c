@@ -4,6 +4,7 @@
 #include "api/call.h"
 #include "rows/apps.h"
 #include "rows/audit.h"
+#include "rows/demo.h"
 #include "rows/rows.h"
 
 #include <inttypes.h>
@@ -28,10 +29,15 @@ static const char *code_of(char *out, size_t room, const struct change *change, 
 static int begin(struct change *change, struct pg *pg)
 {
     const char *slug = request_param(change->request, 0);
+    bool is_demo = false;
     int rc = pg_begin(&change->tx, pg, MIRE_PG_WRITE);
 
     if (!rc)
         rc = rows_app_read(&change->app, change->tx, slug);
+    if (!rc)
+        rc = rows_demo_is(&is_demo, change->tx, change->app);
+    if (!rc && is_demo)
+        return change_refuse(change, 403, "demo.read_only", "Nothing in the demo app can be changed.");
     if (rc != READ_NONE)
         return rc;
     reply_error(change->reply, change->request, 404, NULL, "There is no app \"%.63s\".", slug);

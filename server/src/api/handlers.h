@@ -7,6 +7,8 @@
 /* apps/ */
 int get_apps(void *api, struct request *request, struct reply *reply);
 int post_app(void *api, struct request *request, struct reply *reply);
+int post_demo(void *api, struct request *request, struct reply *reply);
+int delete_demo(void *api, struct request *request, struct reply *reply);
 int get_live(void *api, struct request *request, struct reply *reply);
 int get_start(void *api, struct request *request, struct reply *reply);
 int get_app_settings(void *api, struct request *request, struct reply *reply);

@@ -36,6 +36,8 @@
 const struct http_route api_routes[] = {
     GET(READ, API "/apps", get_apps),
     POST(FOUND, API "/apps", post_app, PERSON_MAX),
+    POST(FOUND, API "/demo", post_demo, PERSON_MAX),
+    DELETE(FOUND, API "/demo", delete_demo),
     GET(READ, APP "/start", get_start),
     GET(READ, APP "/live", get_live),
     GET(READ, APP "/overview", get_overview),

@@ -1,216 +1,55 @@
 /*
- * seed.c - `mire seed APP`: fills an app with reports to try the dashboard with. The reports go into the inbox with the
- * times at which a server would have received them, and the workers process them like any others.
+ * seed.c - `mire seed APP`: fills an app with reports to try the dashboard with (seed/seed.h).
  */
 #include "cli/arguments.h"
 #include "cli/cli.h"
 #include "cli/database.h"
 #include "cli/say.h"
-#include "cli/seed.h"
 
 #include "base/clock.h"
 #include "base/fault.h"
-#include "inbox/inbox.h"
 #include "rows/apps.h"
 #include "rows/key.h"
+#include "seed/seed.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define AT_ONCE       100
-#define REPORTS_MAX   10000000
-#define REPORTS_A_TRY 0.75 /* of a session that may begin: 0.6 do, with a record and 0.27 hangs */
-#define HOUR_US       3600000000.0
-#define DAY_US        (24 * HOUR_US)
+#define REPORTS_MAX 10000000
 
-struct seed {
-    const char *app;
-    int64_t reports, days;
-    uint64_t state; /* of seed_roll */
-    int64_t begin_us, now_us;
-    int32_t app_id;
-    int64_t made, doubled, late, wrong_clocks;
-    struct inbox_row rows[AT_ONCE];
-    struct text bodies[AT_ONCE];
-    size_t waiting; /* rows that are not stored yet */
+struct seeding {
+    struct seed_options seed;
     struct cli_database database;
 };
 
-static double chance(struct seed *seed)
-{
-    return (seed_roll(&seed->state, 1u << 30) + 0.5) / (1u << 30);
-}
-
-/* A number with this mean, mostly small. */
-static double exponential(struct seed *seed, double mean)
-{
-    return -mean * log(chance(seed));
-}
-
-/* Does the installation belong to this share of all? Another `salt` draws others. */
-static bool is_drawn(uint32_t install, uint64_t salt, double share)
-{
-    uint64_t state = install * UINT64_C(0x9e3779b97f4a7c15) + salt;
-    (void)seed_roll(&state, 2);
-    return seed_roll(&state, 1u << 30) < share * (1u << 30);
-}
-
-static int store(struct seed *seed)
-{
-    int rc = seed->waiting ? inbox_store_batch(seed->database.pg, seed->rows, seed->waiting) : 0;
-    seed->waiting = 0;
-    return rc;
-}
-
-/* How far the installation's clock is ahead; most are right. */
-static int64_t clock_error_us(uint32_t install)
-{
-    if (is_drawn(install, 3, 0.02))
-        return (int64_t)(5 * DAY_US);
-    return is_drawn(install, 4, 0.01) ? (int64_t)(-400 * DAY_US) : 0;
-}
-
-/* Time from the event to its receipt: minutes, hours for a device that was offline, days for one in ten. */
-static int64_t delay_us(struct seed *seed)
-{
-    double kind = chance(seed);
-    if (kind < 0.7)
-        return (int64_t)exponential(seed, HOUR_US / 20);
-    return (int64_t)exponential(seed, kind < 0.9 ? 6 * HOUR_US : 2 * DAY_US);
-}
-
-/* The next row that waits, for a report of this instant. NULL: it has not arrived yet. */
-static struct inbox_row *next_row(struct seed *seed, int64_t at_us, uint32_t install)
-{
-    int64_t error = clock_error_us(install), received_us = at_us + delay_us(seed);
-    struct inbox_row *row = &seed->rows[seed->waiting];
-
-    if (received_us > seed->now_us)
-        return NULL;
-    *row = (struct inbox_row){.app_id = seed->app_id,
-                              .format = "mire",
-                              .encoding = "identity",
-                              .received_us = received_us,
-                              .clock_told = true,
-                              .clock_behind_ms = -error / 1000};
-    uuid_make(&row->report_id, at_us + error);
-    seed->bodies[seed->waiting].len = 0;
-    seed->late += received_us - at_us > HOUR_US;
-    seed->wrong_clocks += error != 0;
-    return row;
-}
-
-/* The body of the next row is written. One row in fifty comes twice. */
-static int add_row(struct seed *seed, bool written)
-{
-    struct inbox_row *row = &seed->rows[seed->waiting];
-
-    if (!written)
-        return MIRE_FAULT_MEMORY;
-    row->body = seed->bodies[seed->waiting].bytes;
-    row->body_len = seed->bodies[seed->waiting].len;
-    seed->made++;
-    seed->waiting++;
-    if (seed->waiting < AT_ONCE && seed_roll(&seed->state, 50) == 0) {
-        seed->rows[seed->waiting++] = *row;
-        seed->doubled++;
-    }
-    return seed->waiting == AT_ONCE ? store(seed) : 0;
-}
-
-/* The version that an installation has at this time: the newest, once it was updated. */
-static int version_at(struct seed *seed, int64_t at_us)
-{
-    static const double released[SEED_VERSIONS] = {-1, 0.2, 0.45, 0.65, 0.85};
-    double span = (double)(seed->now_us - seed->begin_us), part = (double)(at_us - seed->begin_us) / span;
-    int version = SEED_VERSIONS - 1;
-
-    while (version && part < released[version] + exponential(seed, 0.05))
-        version--;
-    return version;
-}
-
-static int hang_number(struct seed *seed, int version)
-{
-    if (chance(seed) < (version >= SEED_PLANTED ? 0.5 : 0.02))
-        return 0;
-    return (int)(1 + seed_roll(&seed->state, 1 + seed_roll(&seed->state, SEED_HANGS - 1)));
-}
-
-static int add_hangs(struct seed *seed, struct seed_session *session, int64_t at_us)
-{
-    int rc = 0;
-
-    for (uint32_t i = 0; !rc && i < session->hangs; i++) {
-        int64_t hang_us = at_us + (int64_t)(chance(seed) * session->duration_ms * 1000);
-        struct seed_hang hang = {.number = hang_number(seed, session->version),
-                                 .device_us = hang_us + clock_error_us(session->install),
-                                 .duration_ms = 500 + (uint32_t)exponential(seed, 1200)};
-        session->hang_ms += hang.duration_ms;
-        struct inbox_row *row = next_row(seed, hang_us, session->install);
-        if (row)
-            rc = add_row(seed,
-                         seed_write_hang(&seed->bodies[seed->waiting], seed->app, &row->report_id, session, &hang));
-    }
-    return rc;
-}
-
-/* One run of the app, more often by day than by night. */
-static int add_session(struct seed *seed, int64_t at_us)
-{
-    double hour = fmod((double)at_us / HOUR_US, 24);
-    struct seed_session session = {.install = seed_roll(&seed->state, SEED_INSTALLS),
-                                   .duration_ms = 60000 + (uint32_t)exponential(seed, 1800000)};
-
-    if (chance(seed) > 0.6 + 0.4 * sin((hour - 8) * M_PI / 12))
-        return 0;
-    session.device_us = at_us + clock_error_us(session.install);
-    session.version = version_at(seed, at_us);
-    for (int i = session.version >= SEED_PLANTED ? 4 : 3; i; i--)
-        session.hangs += seed_roll(&seed->state, 12) == 0;
-    double end = chance(seed);
-    session.verdict = end < 0.005 ? "crash" : end < 0.008 ? "foom" : "clean_exit";
-    int rc = add_hangs(seed, &session, at_us);
-    struct inbox_row *row = rc ? NULL : next_row(seed, at_us + session.duration_ms * INT64_C(1000), session.install);
-    return rc || !row
-               ? rc
-               : add_row(seed, seed_write_session(&seed->bodies[seed->waiting], seed->app, &row->report_id, &session));
-}
-
-static int fill(struct seed *seed)
+static int fill(struct seed_told *told, struct seeding *seeding)
 {
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
-    int rc = pg_begin(&tx, seed->database.pg, MIRE_PG_WRITE);
+    int rc = pg_begin(&tx, seeding->database.pg, MIRE_PG_WRITE);
 
     if (!rc)
-        rc = rows_app_ensure(&seed->app_id, tx, seed->app);
+        rc = rows_app_ensure(&seeding->seed.app_id, tx, seeding->seed.app);
     if (!rc)
         rc = pg_commit(&tx);
-    /* In the order of time, so that the oldest report is the first that mired processes. */
-    double span_us = (double)(seed->now_us - seed->begin_us), at_us = 0;
-    while (!rc && (at_us += exponential(seed, span_us * REPORTS_A_TRY / (double)seed->reports)) < span_us)
-        rc = add_session(seed, seed->begin_us + (int64_t)at_us);
-    return rc ? rc : store(seed);
+    return rc ? rc : seed_fill(told, seeding->database.pg, &seeding->seed);
 }
 
-static int run(struct seed *seed)
+static int run(struct seeding *seeding)
 {
-    char function[64];
-    int rc = fill(seed);
+    struct seed_told told;
+    char function[MIRE_SEED_FUNCTION];
+    int rc = fill(&told, seeding);
 
-    for (size_t i = 0; i < AT_ONCE; i++)
-        text_fini(&seed->bodies[i]);
     if (rc) {
         say(stderr, "mire seed: the reports could not be stored: %s\n", fault_name(rc));
         return CLI_FAILED;
     }
-    seed_function(function, 0);
     say(stdout,
         "%" PRId64 " reports of %" PRId64 " days wait for mired: %" PRId64 " came more than an hour late, %" PRId64
         " twice, %" PRId64 " are by a wrong clock.\n%s is frequent in version %s.\n",
-        seed->made, seed->days, seed->late, seed->doubled, seed->wrong_clocks, function, seed_version(SEED_PLANTED));
+        told.made, seeding->seed.days, told.late, told.doubled, told.wrong_clocks, seed_planted(function),
+        seed_planted_version());
     return CLI_DONE;
 }
 
@@ -224,12 +63,12 @@ static const char *take_number(int64_t *out, const char *value, int64_t most)
 
 static const char *take_reports(void *context, char *value)
 {
-    return take_number(&((struct seed *)context)->reports, value, REPORTS_MAX);
+    return take_number(&((struct seeding *)context)->seed.reports, value, REPORTS_MAX);
 }
 
 static const char *take_days(void *context, char *value)
 {
-    return take_number(&((struct seed *)context)->days, value, 3650);
+    return take_number(&((struct seeding *)context)->seed.days, value, 3650);
 }
 
 static const char *take_seed(void *context, char *value)
@@ -237,7 +76,7 @@ static const char *take_seed(void *context, char *value)
     int64_t number;
     const char *error = take_number(&number, value, INT64_MAX);
 
-    ((struct seed *)context)->state = (uint64_t)number;
+    ((struct seeding *)context)->seed.state = (uint64_t)number;
     return error;
 }
 
@@ -249,37 +88,24 @@ int cli_seed(int argc, char **argv)
             "Fill an app with sample reports to try the dashboard; the app is created if it does not exist. One hang "
             "becomes frequent with version 1.4.0. Some reports come hours or days late, some devices have a wrong "
             "clock, and some reports come twice. mired processes the reports while it runs.\n\n" CLI_DATABASE_ABOUT};
-    struct seed *seed = calloc(1, sizeof *seed);
+    struct seeding seeding = {.seed = {.reports = 10000, .days = 30, .state = 1}, .database = {.command = "mire seed"}};
     int status = CLI_FAILED;
-
-    if (!seed)
-        return status;
-    seed->reports = 10000;
-    seed->days = 30;
-    seed->state = 1;
-    seed->database.command = "mire seed";
     const struct cli_option options[] = {
         {"reports", "N", "number of reports, roughly; default 10000, at most 10000000", .take = take_reports,
-         .context = seed},
+         .context = &seeding},
         {"days", "N", "days that the reports cover, up to now; default 30, at most mired's retention_days",
-         .take = take_days, .context = seed},
-        {"seed", "N", "seed of the random reports", .take = take_seed, .context = seed},
-        CLI_DATABASE(seed->database)};
-    if (!cli_begin(&status, &argc, &argv, options, CLI_COUNT(options), &page)) {
-        free(seed);
+         .take = take_days, .context = &seeding},
+        {"seed", "N", "seed of the random reports", .take = take_seed, .context = &seeding},
+        CLI_DATABASE(seeding.database)};
+    if (!cli_begin(&status, &argc, &argv, options, CLI_COUNT(options), &page))
         return status;
-    }
-    seed->app = argv[1];
-    if (argc != 2 || !rows_app_is_slug(seed->app)) {
-        free(seed);
+    seeding.seed.app = argv[1];
+    if (argc != 2 || !rows_app_is_slug(argv[1]))
         return cli_wrong("mire seed", "one APP is expected: lower-case letters, digits and '-', 63 at most");
-    }
-    status = cli_open_database(&seed->database);
-    seed->now_us = clock_wall_us();
-    seed->begin_us = seed->now_us - seed->days * (int64_t)DAY_US;
+    status = cli_open_database(&seeding.database);
+    seeding.seed.now_us = clock_wall_us();
     if (status == CLI_DONE)
-        status = run(seed);
-    pg_close(seed->database.pg);
-    free(seed);
+        status = run(&seeding);
+    pg_close(seeding.database.pg);
     return status;
 }

@@ -4,6 +4,7 @@
  */
 #include "daemon/upkeep.h"
 
+#include "base/arena.h"
 #include "base/clock.h"
 #include "base/fault.h"
 #include "base/log.h"
@@ -17,6 +18,7 @@
 #include "postgres/embedded.h"
 #include "postgres/migrate.h"
 #include "pg/pg.h"
+#include "rows/demo.h"
 #include "rows/rollup.h"
 #include "rows/symbol.h"
 
@@ -26,12 +28,13 @@
 #include <sys/eventfd.h>
 #include <time.h>
 
-#define DAYS_BACK  2     /* a report that waited on the device for the weekend finds its partition */
-#define DAYS_AHEAD 3     /* partitions made in advance: time to notice that making them fails */
-#define ROUND_MS   60000 /* between two looks at the ramps */
-#define ROUNDS     60    /* of those, between two looks at the partitions */
-#define RETRY_MS   500   /* between two tries to reach a database that is away */
-#define PROBE_MS   50    /* the same for the private cluster, which takes no time to refuse */
+#define DAYS_BACK     2     /* a report that waited on the device for the weekend finds its partition */
+#define DAYS_AHEAD    3     /* partitions made in advance: time to notice that making them fails */
+#define ROUND_MS      60000 /* between two looks at the ramps */
+#define ROUNDS        60    /* of those, between two looks at the partitions */
+#define RETRY_MS      500   /* between two tries to reach a database that is away */
+#define REMOVED_BYTES (1u << 20)
+#define PROBE_MS      50 /* the same for the private cluster, which takes no time to refuse */
 
 struct upkeep {
     struct upkeep_options options;
@@ -88,6 +91,23 @@ static void sweep_symbols(const struct upkeep *upkeep)
     if (rc)
         log_event(upkeep->options.log, MIRE_LOG_WARN, "symbols.sweep", LOG_TEXT("fault", fault_name(rc)),
                   LOG_TEXT("next", "The next round, in an hour, tries again."));
+}
+
+/* Delete the rows of removed apps. */
+static void empty_removed(const struct upkeep *upkeep)
+{
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    struct arena arena;
+    arena_init(&arena, REMOVED_BYTES);
+    int rc = pg_begin(&tx, upkeep->options.pg, MIRE_PG_WRITE);
+    if (!rc)
+        rc = rows_removed_empty(tx, &arena);
+    if (!rc)
+        rc = pg_commit(&tx);
+    arena_fini(&arena);
+    if (rc)
+        log_event(upkeep->options.log, MIRE_LOG_WARN, "app.removed", LOG_TEXT("fault", fault_name(rc)),
+                  LOG_TEXT("next", "The next round, in a minute, tries again."));
 }
 
 /* Add to their cells the events that came since the last round. Waiting deltas are no harm: readers add them. */
@@ -149,12 +169,15 @@ static void *run(void *context)
     }
     if (!rc && !options->once)
         (void)triage_step(options->pg, options->log);
+    if (!rc && !options->once)
+        empty_removed(upkeep);
     for (int round = 1; !rc && !options->once && !rest(upkeep, ROUND_MS); round++) {
         (void)ramps_step(options->pg, options->log,
                          clock_wall_us()); /* a fault is logged, the next round tries again */
         (void)triage_step(options->pg, options->log);
         (void)merges_step(&merges, options->pg, options->nearby, options->log, clock_wall_us());
         merge_rollups(upkeep);
+        empty_removed(upkeep);
         if (round % ROUNDS == 0) {
             keep_partitions(upkeep, options->pg);
             sweep_symbols(upkeep);

@@ -91,7 +91,8 @@ int rows_app_add(struct pg_tx *tx, const char *slug, const char *name)
 
     if (!rc)
         rc = pg_query(&rows, tx,
-                      "INSERT INTO app (app_id, slug, name) SELECT coalesce(max(app_id), 0) + 1, $1, $2 FROM app"
+                      "INSERT INTO app (app_id, slug, name) SELECT coalesce(max(app_id), 0) + 1, $1, $2 FROM"
+                      " (SELECT app_id FROM app UNION ALL SELECT app_id FROM app_removed) a"
                       " ON CONFLICT (slug) DO NOTHING RETURNING app_id",
                       PG_TEXT(slug), PG_TEXT(name));
     if (rc)

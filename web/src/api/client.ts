@@ -246,6 +246,8 @@ export const api = {
 
   apps: (signal: AbortSignal) => body(client.GET('/api/v1/apps', { signal })),
   makeApp: (app: { slug: string; name: string }) => body(client.POST('/api/v1/apps', { body: app })),
+  makeDemo: () => body(client.POST('/api/v1/demo')),
+  removeDemo: () => body(client.DELETE('/api/v1/demo')),
   start: (app: string, signal: AbortSignal): Promise<Start> =>
     body(client.GET('/api/v1/apps/{app}/start', { params: { path: { app } }, signal })),
 

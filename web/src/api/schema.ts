@@ -560,6 +560,24 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/demo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make the demo app, a month of invented reports in an app in which nothing can be changed, unless there is one. For admins of the server, and the user of a server without accounts. The reports wait to be worked on. */
+        post: operations["makeDemo"];
+        /** Remove the demo app. Its rows are deleted within minutes. 404 if there is none. */
+        delete: operations["removeDemo"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/apps/{app}/start": {
         parameters: {
             query?: never;
@@ -1824,7 +1842,7 @@ export interface components {
             /** @enum {string} */
             kind: "webhook" | "email" | "slack" | "teams" | "pagerduty" | "dingtalk" | "feishu" | "wecom";
             name: string;
-            /** @description Of e-mail the addresses, of others the host alone. */
+            /** @description Of e-mail the addresses, of others the host alone; empty if it is sealed by a key that the server does not have. */
             target: string;
             made_by: string;
             /** Format: date-time */
@@ -2005,6 +2023,8 @@ export interface components {
                 has_password: boolean;
                 is_server_admin: boolean;
                 roles: components["schemas"]["Role"][];
+                /** @description The demo app */
+                demo: string | null;
             };
         };
         SignIns: {
@@ -2306,6 +2326,9 @@ export interface components {
         };
         AppList: {
             apps: components["schemas"]["App"][];
+        };
+        Demo: {
+            slug: string;
         };
         NewApp: {
             slug: string;
@@ -5171,6 +5194,48 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["NewApp"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    makeDemo: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The demo app. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Demo"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    removeDemo: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is removed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
                 };
             };
             default: components["responses"]["Problem"];

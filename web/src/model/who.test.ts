@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Who } from '../api/types';
-import { may, rankIn } from './who';
+import { may, mayFound, rankIn } from './who';
 
 const anna: Who = {
   name: 'anna',
@@ -12,6 +12,7 @@ const anna: Who = {
     { app: '*', role: 'viewer' },
     { app: 'shop', role: 'admin' },
   ],
+  demo: 'demo',
 };
 
 it('the greater of the role in the app and that in every app counts', () => {
@@ -26,4 +27,11 @@ it('the greater of the role in the app and that in every app counts', () => {
     false,
   ]);
   expect(may(undefined, 'shop', 'admin')).toBe(true);
+});
+
+it('everybody is a viewer of the demo app, and who may make apps may make and remove it', () => {
+  expect(rankIn({ ...anna, is_server_admin: true }, 'demo')).toBe('viewer');
+  expect(may({ ...anna, is_server_admin: true }, 'demo', 'triager')).toBe(false);
+  expect([mayFound(anna), mayFound({ ...anna, is_server_admin: true }), mayFound(null)]).toEqual([false, true, false]);
+  expect(mayFound({ ...anna, has_account: false, roles: [{ app: '*', role: 'admin' }] })).toBe(true);
 });

@@ -5,6 +5,7 @@ import { api } from '../api/client';
 import { say } from '../lib/i18n';
 import { patch, query } from '../lib/location';
 import { useQuery } from '../lib/query';
+import { useSignIn } from '../lib/who';
 import type { DEFAULTS } from '../model/view';
 import { listQuery } from './issues/asked';
 import { Late } from './late';
@@ -13,6 +14,13 @@ const loadConnect = () => import('./start/start').then((module) => module.Connec
 
 /* Shown until the first report arrives. */
 export function Waiting({ app }: { app: string }): JSX.Element {
+  if (useSignIn()?.who?.demo === app)
+    return (
+      <section class="empty" aria-busy="true">
+        <h2>{say('The invented reports are being worked on')}</h2>
+        <p>{say('The page shows them as they come.')}</p>
+      </section>
+    );
   return (
     <>
       <h2>{say('No reports yet')}</h2>

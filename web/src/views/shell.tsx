@@ -14,6 +14,7 @@ import { useSignIn } from '../lib/who';
 import { exact } from '../model/format';
 import type { Page } from '../model/view';
 import { carried, href, isMemory } from '../model/view';
+import { mayFound } from '../model/who';
 import { FilterBar } from './filter';
 import { useMenu } from './menu';
 import { announce, announcement, Moment, offered } from './parts';
@@ -100,6 +101,7 @@ export function Shell({ app: asked, children }: { app: string | null; children: 
           <FilterBar app={app} />
         ) : null}
         <main id="main" tabIndex={-1}>
+          {app && known?.who?.demo === app ? <DemoLine removable={mayFound(known.who)} /> : null}
           {missing ? <NoApp app={asked!} /> : children}
         </main>
         {app ? <StatusLine app={app} /> : null}
@@ -111,6 +113,21 @@ export function Shell({ app: asked, children }: { app: string | null; children: 
       <KeySheet sheet={sheet} />
       {searches ? <LatePalette app={app} onClose={() => setSearches(false)} /> : null}
     </div>
+  );
+}
+
+/* On every page of the demo app. */
+function DemoLine({ removable }: { removable: boolean }): JSX.Element {
+  return (
+    <p class="notice demo">
+      <span>{say('This is the demo app: its reports are invented, and nothing in it can be changed.')}</span>
+      <a href="/-/new">{say('Connect an app of your own')}</a>
+      {removable ? (
+        <button type="button" onClick={() => void import('./start/demo').then((module) => module.removeDemo())}>
+          {say('Remove the demo app')}
+        </button>
+      ) : null}
+    </p>
   );
 }
 

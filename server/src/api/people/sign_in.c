@@ -12,6 +12,8 @@
 #include "oidc/oidc.h"
 #include "rows/audit.h"
 #include "rows/credential.h"
+#include "rows/demo.h"
+#include "rows/rows.h"
 
 #include <string.h>
 
@@ -42,6 +44,20 @@ static int put_roles(struct call *call)
     return rc;
 }
 
+/* The app in which nothing can be changed. */
+static int put_demo(struct call *call)
+{
+    const char *slug;
+    int32_t app;
+    int rc = rows_demo_find(&app, &slug, call->tx, call->arena);
+
+    if (rc == READ_NONE)
+        json_write_null(&call->json, "demo");
+    else if (!rc)
+        json_write_text(&call->json, "demo", slug);
+    return rc == READ_NONE ? 0 : rc;
+}
+
 static int put_who(struct call *call)
 {
     const struct http_grant *grant = &call->request->grant;
@@ -57,6 +73,8 @@ static int put_who(struct call *call)
     json_write_bool(w, "is_server_admin", grant->role == MIRE_ACCESS_SERVER);
     if (rc >= 0)
         rc = put_roles(call);
+    if (!rc)
+        rc = put_demo(call);
     json_write_close(w, '}');
     return rc;
 }

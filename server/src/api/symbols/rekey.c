@@ -10,6 +10,7 @@
 #include "base/fault.h"
 #include "rows/apps.h"
 #include "rows/audit.h"
+#include "rows/demo.h"
 #include "rows/rows.h"
 #include "rows/rekey.h"
 
@@ -78,6 +79,7 @@ int post_rekey(void *context, struct request *request, struct reply *reply)
     struct rekey_asked asked = {.detail = ""};
     struct rekey_ask ask = {.cause = "key"};
     int64_t job = 0;
+    bool is_demo = false;
     int rc = body_read(&asked, request, reply, fields, sizeof fields / sizeof *fields, "rekey");
     if (rc)
         return rc < 0 ? rc : MIRE_HTTP_DONE;
@@ -88,6 +90,10 @@ int post_rekey(void *context, struct request *request, struct reply *reply)
         rc = rows_app_read(&ask.app_id, tx, request_param(request, 0));
     if (rc == READ_NONE)
         return reply_error(reply, request, 404, NULL, "There is no app \"%.63s\".", request_param(request, 0));
+    if (!rc)
+        rc = rows_demo_is(&is_demo, tx, ask.app_id);
+    if (!rc && is_demo)
+        return reply_error(reply, request, 403, "demo.read_only", "Nothing in the demo app can be changed.");
     if (!rc)
         rc = rows_rekey_ask(&job, tx, &ask);
     if (!rc && !ask.preview)

@@ -9,6 +9,7 @@ import { client } from '../../lib/query';
 import { useTitle } from '../../lib/title';
 import { Panel } from '../parts';
 import { Field, Form, useAttempt } from '../people/forms';
+import { ShowDemo } from './demo';
 import { makeKey } from './start';
 
 /* "My Shop!" -> my-shop */
@@ -50,6 +51,7 @@ export function NewAppPage(): JSX.Element {
           />
         </Form>
       </Panel>
+      <ShowDemo />
     </>
   );
 }

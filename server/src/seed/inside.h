@@ -1,11 +1,11 @@
 /*
- * seed.h - reports of an app that does not exist, as its devices would have written them. Inside cli/ only.
+ * inside.h - reports of an app that does not exist, as its devices would have written them. Inside seed/ only.
  *
  * The app has 40 hangs by Zipf's law, five versions and 40,000 installations of eight models. One hang is rare before
  * the last version and frequent in it.
  */
-#ifndef MIRE_CLI_SEED_H
-#define MIRE_CLI_SEED_H
+#ifndef MIRE_SEED_INSIDE_H
+#define MIRE_SEED_INSIDE_H
 
 #include "base/id.h"
 #include "base/text.h"
@@ -38,10 +38,6 @@ struct seed_hang {
 
 /* A random number from 0 to `below` - 1; `state` is the caller's. */
 uint32_t seed_roll(uint64_t *state, uint32_t below);
-
-/* "1.3.0"; static. And the name of a hang's function; `out` has room. */
-const char *seed_version(int version);
-void seed_function(char out[64], int hang);
 
 /* Append the session record, or the report of one hang. False: out of memory. */
 bool seed_write_session(struct text *out, const char *app, const struct uuid *id, const struct seed_session *session);

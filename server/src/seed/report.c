@@ -1,7 +1,8 @@
 /*
- * seed_report.c - the documents of seed.h. Names are those that the device knows, so no debug file is needed.
+ * report.c - the documents of inside.h. Names are those that the device knows, so no debug file is needed.
  */
-#include "cli/seed.h"
+#include "seed/inside.h"
+#include "seed/seed.h"
 
 #include "json/write.h"
 
@@ -25,15 +26,21 @@ uint32_t seed_roll(uint64_t *state, uint32_t below)
     return (uint32_t)(*state >> 33) % below;
 }
 
-const char *seed_version(int version)
+const char *seed_planted_version(void)
 {
-    return versions[version];
+    return versions[SEED_PLANTED];
 }
 
-void seed_function(char out[64], int hang)
+static void name_function(char out[MIRE_SEED_FUNCTION], int hang)
 {
     size_t at = (size_t)hang;
     snprintf(out, 64, "%s_%s", verbs[at % COUNT(verbs)], nouns[at / COUNT(verbs) % COUNT(nouns)]);
+}
+
+const char *seed_planted(char room[MIRE_SEED_FUNCTION])
+{
+    name_function(room, 0);
+    return room;
 }
 
 static void write_device(struct json_writer *w, uint32_t install)
@@ -196,7 +203,7 @@ bool seed_write_hang(struct text *out, const char *app, const struct uuid *id, c
     const char *scene = scenes[(size_t)hang->number % COUNT(scenes)];
     struct json_writer w;
 
-    seed_function(function, hang->number);
+    name_function(function, hang->number);
     snprintf(helper, sizeof helper, "%s_step", function);
     snprintf(path, sizeof path, "/opt/%s/bin/%s", app, app);
     write_head(&w, "event", app, id, session);

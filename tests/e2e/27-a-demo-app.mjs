@@ -1,0 +1,81 @@
+#!/usr/bin/env node
+/*
+ * Goal: one button on a server without apps leads to a month of invented reports, which shows a change. Nothing in that app
+ * can be changed, on the page or by the API, and one button removes it with all its rows. A second one may follow.
+ */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { holdsTheRules, openPage, settle } from './support/rules.mjs';
+import { play } from './support/scene.mjs';
+import { getJson, until } from './support/server.mjs';
+
+/* What psql prints of the server's private PostgreSQL. */
+async function sql(server, statement) {
+  const socket = readFileSync(join(server.env.MIRED_DATA_DIR, 'postgres/postmaster.pid'), 'utf8').split('\n')[4];
+  return execFileSync('psql', ['-h', socket, '-U', 'mire', '-d', 'postgres', '-Atc', statement]).toString().trim();
+}
+
+await play(async (server, browser) => {
+  const { page, complaints } = await openPage(browser);
+  const change = (method, path, body) =>
+    fetch(`${server.url}/api/v1${path}`, {
+      method,
+      headers: { 'content-type': 'application/json', 'x-mire-change': '1' },
+      body: body && JSON.stringify(body),
+    });
+
+  await page.goto(server.url);
+  await page.getByRole('button', { name: 'Show me the demo app' }).click();
+  await page.waitForURL(`${server.url}/demo?t=30d`);
+  await page.getByText('This is the demo app').waitFor();
+  await until('all is worked on', async () => (await getJson(`${server.url}/api/v1/apps/demo/overview?t=30d`)).waiting === 0);
+  const { issues } = await getJson(`${server.url}/api/v1/apps/demo/changes?t=30d`);
+  assert.match(JSON.stringify(issues[0]), /decode_thumbnails/, 'the planted hang is the first change');
+  await page.reload();
+  await settle(page);
+  await page.getByText('decode_thumbnails').first().waitFor();
+  assert.equal(await page.getByRole('link', { name: 'Settings' }).count(), 0, 'it is not offered');
+
+  // Nothing is offered that would be refused, and everything that is tried is refused.
+  await page.goto(`${server.url}/demo/issues/${issues[0].issue.id}?t=30d`);
+  await settle(page);
+  assert.equal(await page.getByRole('button', { name: /^Resolve/ }).count(), 0);
+  const id = issues[0].issue.id;
+  const tries = [
+    ['POST', '/apps/demo/triage', { issues: [id], state: 'resolved' }],
+    ['POST', `/apps/demo/issues/${id}/comments`, { text: 'x' }],
+    ['POST', '/apps/demo/keys', { scope: 'ingest', label: 'x', days: 0 }],
+    ['POST', '/apps/demo/alerts/channels', { kind: 'slack', name: 'x', target: 'https://hooks.example/x' }],
+    ['PUT', '/apps/demo/rules', { author: 'x', reason: 'x', base: 0, rules: 'version 1\n' }],
+    ['POST', '/apps/demo/rekey', { preview: false }],
+    ['PUT', '/apps/demo/tracker', { kind: 'github', address: 'https://api.example', project: 'a/b', token: 'x' }],
+  ];
+  for (const [method, path, body] of tries) {
+    const answer = await change(method, path, body);
+    const text = await answer.text();
+    assert.deepEqual([answer.status, text.includes('demo.read_only')], [403, true], `${method} ${path}: ${text}`);
+  }
+
+  // A second one is the same, and removing it leaves nothing.
+  assert.deepEqual(await (await change('POST', '/demo')).json(), { slug: 'demo' });
+  assert.equal((await getJson(`${server.url}/api/v1/apps`)).apps.length, 1);
+  for (const path of ['/demo?t=30d', '/-/new']) await holdsTheRules(browser, server.url + path);
+  await page.goto(`${server.url}/demo?t=30d`);
+  await page.getByRole('button', { name: 'Remove the demo app' }).click();
+  await page.waitForURL(`${server.url}/`);
+  await page.getByRole('textbox', { name: 'Name' }).waitFor();
+  assert.deepEqual((await getJson(`${server.url}/api/v1/apps`)).apps, []);
+  assert.equal((await change('DELETE', '/demo')).status, 404);
+  for (const table of ['event', 'event_stack', 'report', 'session', 'issue', 'inbox'])
+    await until(`${table} is empty`, async () => (await sql(server, `SELECT count(*) FROM ${table}`)) === '0');
+
+  // Its number is not given out again; another demo is whole.
+  await page.getByRole('button', { name: 'Show me the demo app' }).click();
+  await page.waitForURL(`${server.url}/demo?t=30d`);
+  assert.equal(await sql(server, 'SELECT app_id FROM app'), '2');
+  await until('all is worked on', async () => (await getJson(`${server.url}/api/v1/apps/demo/overview?t=30d`)).waiting === 0);
+  assert.match(JSON.stringify(await getJson(`${server.url}/api/v1/apps/demo/changes?t=30d`)), /decode_thumbnails/);
+  assert.deepEqual(complaints, []);
+});
