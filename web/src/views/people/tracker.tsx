@@ -135,7 +135,7 @@ function Settings({ app, tracker, tell }: SettingsProps): JSX.Element {
         </label>
       </Form>
       {tracker ? (
-        <p class="dim small">
+        <p class="dim small long">
           {say('Address for the webhook of the tracker, with events of issues as JSON: {address}', {
             address: `${location.origin}/api/v1/apps/${app}/tracker/calls`,
           })}{' '}

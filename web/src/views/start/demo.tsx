@@ -42,7 +42,5 @@ export async function removeDemo(): Promise<void> {
     announce(fault instanceof Error ? fault.message : String(fault));
     return;
   }
-  go('/');
-  await changed();
-  announce(say('The demo app is removed'));
+  location.assign('/'); // questions of the page about the app end with it
 }
