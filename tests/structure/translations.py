@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""A Chinese page has the parts of its English page: the same levels of headings, code blocks, rows of tables and pictures, in the same
-order. So a part that is added, moved or deleted in one language is missing in the other. A link to another page's heading leads to one
-that is there in the reader's language."""
+"""A Chinese page has the parts of its English page: the same levels of headings, blocks of code, tables and pictures, in the same order. So
+a part that is added, moved or deleted in one language is missing in the other. A link to another page's heading leads to one that is
+there in the reader's language."""
 
 import os
 import pathlib
@@ -12,23 +12,21 @@ DOCS = pathlib.Path(os.environ.get("MIRE_SOURCE_DIR", pathlib.Path(__file__).res
 
 
 def parts(text):
-    """'##' of a heading, '```c' of a block of code and its number of lines, '|3' of a row of a table, '![]' of a picture."""
-    found, code = [], None
+    """'##' of a heading, '```c' of a block of code, 'table of 3' columns, '![]' of a picture."""
+    found, in_code, in_table = [], False, False
     for line in text.splitlines():
+        is_row = not in_code and line.startswith("|")
         if line.startswith("```"):
-            if code is None:
-                code = [line.strip(), 0]
-            else:
-                found.append(f"{code[0]} of {code[1]} lines")
-                code = None
-        elif code is not None:
-            code[1] += 1
-        elif heading := re.match(r"#+ ", line):
+            in_code = not in_code
+            if in_code:
+                found.append(line.strip())
+        elif not in_code and (heading := re.match(r"#+ ", line)):
             found.append(heading[0].strip())
-        elif line.startswith("|"):
-            found.append("|%d" % (len(re.sub(r"\\\||`[^`]*`", "", line).split("|")) - 2))
-        elif line.startswith("!["):
+        elif is_row and not in_table:
+            found.append("table of %d" % (len(re.sub(r"\\\||`[^`]*`", "", line).split("|")) - 2))
+        elif not in_code and line.startswith("!["):
             found.append("![]")
+        in_table = is_row
     return found
 
 
