@@ -53,7 +53,7 @@ def service_faults(name, service):
         if not str(port).startswith("127.0.0.1:"):
             yield f"{name}: port {port} is published on every address"
     for variable, value in (service.get("environment") or {}).items():
-        if re.search(r"PASSWORD|SECRET|TOKEN", variable) and not re.search(r"\$\{\w+:\?", str(value)):
+        if re.search(r"PASSWORD|SECRET|TOKEN", variable) and not variable.endswith("_FILE") and not re.search(r"\$\{\w+:\?", str(value)):
             yield f"{name}: {variable} has a default"
         if "://" in str(value) and re.search(r"://[^:/@]*:(?!\$\{\w+:\?)[^/@]*@", str(value)):
             yield f"{name}: {variable} has a password with a default"
