@@ -38,6 +38,7 @@ mmdebstrap --quiet --variant=essential --include="$libraries,ca-certificates" --
   --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
   --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-include=/usr/share/doc/*/copyright' --dpkgopt='path-include=/usr/share/doc/mired/*' \
   --customize-hook='chroot "$1" useradd --user-group --no-create-home --uid 7117 --home-dir /var/lib/mire --shell /usr/sbin/nologin mire' \
+  --customize-hook='chroot "$1" install -d -o mire -g mire -m 700 /var/lib/mire-secret' \
   --customize-hook="copy-in '$deb' /tmp" \
   --customize-hook='chroot "$1" sh -c "dpkg --install /tmp/mired_*.deb && rm /tmp/mired_*.deb"' \
   --customize-hook='rm -rf "$1"/var/cache/ldconfig "$1"/var/cache/debconf "$1"/var/log/* "$1"/etc/apt/apt.conf.d/99mmdebstrap "$1"/etc/*-' \
