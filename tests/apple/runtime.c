@@ -215,6 +215,8 @@ static void *run_delivery(void *subscriber)
     deliver_one(subscriber, "didReceiveDiagnosticPayloads:", payload_path());
     if (getenv("MACHINE_METRICS"))
         deliver_one(subscriber, "didReceiveMetricPayloads:", getenv("MACHINE_METRICS"));
+    if (getenv("MACHINE_METRICS_27"))
+        deliver_one(subscriber, "didReceiveMetricPayloads:", getenv("MACHINE_METRICS_27"));
     return NULL;
 }
 

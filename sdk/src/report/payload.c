@@ -10,7 +10,8 @@
 #include <string.h>
 
 /* Every diagnostic has its stacks under a name that begins so; of metrics, those with counts of exits are sent. */
-static const char *const kept[] = {"\"callStack", "\"applicationExitMetrics\""};
+static const char *const kept[] = {"\"callStack", "\"applicationExitMetrics\"", "\"foregroundTermination",
+                                   "\"backgroundTermination"};
 #define BLANKS " \t\r\n"
 
 struct known {
@@ -26,6 +27,15 @@ static bool holds(const char *json, size_t size, const char *text)
     for (size_t i = 0; i + length <= size; i++)
         if (memcmp(json + i, text, length) == 0)
             return true;
+    return false;
+}
+
+static bool is_kept(const char *json, size_t size)
+{
+    for (size_t i = 0; i < MIRE_COUNT(kept); i++) {
+        if (holds(json, size, kept[i]))
+            return true;
+    }
     return false;
 }
 
@@ -102,7 +112,7 @@ enum mire_err mire__report_payload(struct store *store, enum store_format format
     void *body = NULL;
     enum mire_err err;
 
-    if (!holds(json, size, kept[0]) && !holds(json, size, kept[1]))
+    if (!is_kept(json, size))
         return MIRE_E_ARG;
     mire__uuid7(bytes);
     mire__text_id(id, bytes);
