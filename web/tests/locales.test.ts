@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { say } from '../src/lib/i18n';
 import { KEYS } from '../src/lib/keys';
-import { GUESSES, KINDS, REASONS, WAITS, WORDS } from '../src/lib/words';
+import { FACET_TITLES, GUESSES, KINDS, REASONS, WAITS, WORDS } from '../src/lib/words';
 import chinese from '../src/locales/zh-CN.json';
 import { FINDINGS } from '../src/views/people/findings';
 
@@ -27,6 +27,7 @@ it('every text given to say(), and every key in the sheet and word of the server
     ...KEYS.flatMap((row) => [row.does, row.part]),
     ...WORDS,
     ...Object.values(KINDS),
+    ...Object.values(FACET_TITLES),
     ...Object.values(REASONS),
     ...Object.values(WAITS),
     ...Object.values(GUESSES),

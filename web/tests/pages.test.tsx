@@ -314,7 +314,7 @@ it('pages that are the same at all times offer no range, and its keys leave the 
   const menus = () => document.querySelectorAll('.filters > [popovertarget]').length;
   open('/redis-server/issues');
   await screen.findByRole('button', { name: 'Copy link' });
-  await waitFor(() => expect(menus()).toBe(3));
+  await waitFor(() => expect(menus()).toBe(4));
   cleanup();
   open('/redis-server/rules');
   await screen.findByRole('button', { name: 'Copy link' });

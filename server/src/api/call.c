@@ -237,6 +237,16 @@ static int read_words(struct call *call)
     return 0;
 }
 
+static int read_facets(struct call *call)
+{
+    int rc = 0;
+
+    for (int i = 0; !rc && i < VIEW_FACETS; i++)
+        rc = read_filter(&call->view.facets[i], call, view_facet_names[i], NULL,
+                         "up to 64 values with commas between, !x to exclude; a comma in a value is \\,");
+    return rc;
+}
+
 static int read_view(struct call *call, const char *const *names)
 {
     const char *t = request_query(call->request, "t");
@@ -367,6 +377,8 @@ static int answer(struct call *call, const struct call_kind *kind)
         rc = call_refuse(call, "format", "json, csv");
     if (rc == 0)
         rc = read_view(call, names_of(kind));
+    if (rc == 0 && kind->has_facets)
+        rc = read_facets(call);
     if (rc == 0)
         rc = ask(call, kind);
     if (rc == 0 && call->json.failed)

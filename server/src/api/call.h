@@ -42,6 +42,7 @@ struct call_kind {
     const char *const *names; /* query names it knows, NULL-ended; NULL: none */
     bool has_app;             /* the path's first parameter is an app */
     bool has_issue;           /* and the second an issue */
+    bool has_facets;          /* it filters by the facets of view->facets, which are among `names` */
     const char *table;        /* the list of its answer that format=csv gives (api/csv.h); NULL: none */
     bool writes;              /* the transaction may write; `answer` commits it */
     call_answer answer;

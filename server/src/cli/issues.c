@@ -18,6 +18,7 @@
 
 struct issues_options {
     const char *server, *app, *t, *limit, *version, *kind, *state, *words, *sort;
+    const char *os, *os_version, *model, *class, *channel;
     bool json;
 };
 
@@ -221,6 +222,11 @@ static int ask(const struct issues_options *a)
     add_query(&url, "&kind=", a->kind);
     add_query(&url, "&state=", a->state);
     add_query(&url, "&q=", a->words);
+    add_query(&url, "&os=", a->os);
+    add_query(&url, "&os_version=", a->os_version);
+    add_query(&url, "&model=", a->model);
+    add_query(&url, "&class=", a->class);
+    add_query(&url, "&channel=", a->channel);
     add_query(&url, "&sort=", a->sort);
     int rc = text_failed(&url) || text_failed(&apps) ? -1 : fetch_get(&body, url.bytes, getenv("MIRE_KEY"));
     if (rc == FETCH_MISSING)
@@ -250,6 +256,11 @@ int cli_issues(int argc, char **argv)
          "hang launch background killed threads cpu power disk frames foom memory crash custom test system idle",
          .text = &a.kind},
         {"state", "STATES", "only these states, in the same way", "open regressed resolved ignored", .text = &a.state},
+        {"os", "SYSTEMS", "only issues of these operating systems, in the same way", .text = &a.os},
+        {"os-version", "VERSIONS", "only issues of these versions of the system", .text = &a.os_version},
+        {"model", "MODELS", "only issues of these models of device; a comma in a name is \\,", .text = &a.model},
+        {"class", "CLASSES", "only issues of these device classes", .text = &a.class},
+        {"channel", "CHANNELS", "only issues of these channels", .text = &a.channel},
         {"q", "WORDS", "only issues with these words in function, location, file, module, reason or id",
          .text = &a.words},
         {"sort", "ORDER", "sort order; default -impact, the time lost",

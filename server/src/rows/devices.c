@@ -8,6 +8,7 @@
 
 #include "base/fault.h"
 #include "rollup/pack.h"
+#include "rows/faceted.h"
 #include "rows/rollup_read.h"
 #include "rows/rollup_span.h"
 #include "rows/sql.h"
@@ -51,7 +52,7 @@ static int add_cell(struct distinct *to, struct device_merge *m, const unsigned 
     int rc = cell_decode(&cell, &m->scratch, bytes, len);
     for (size_t i = 0; !rc && i < cell.value_count; i++) {
         const struct cell_value *value = &cell.values[i];
-        if (value->facet != MIRE_FACET_VERSION || !rows_version_wanted(&m->view->version, value->text))
+        if (value->facet != MIRE_FACET_VERSION || !filter_wants(&m->view->version, value->text))
             continue;
         widen(m->kept, value->oldest_us, value->newest_us);
         rc = distinct_merge(to, &m->scratch, &value->sums.devices);
@@ -120,12 +121,11 @@ static int count_groups(struct devices *out, struct device_merge *m, struct devi
     return rc;
 }
 
-static int count_all(struct kept *kept, struct arena *arena, const struct view *view, struct device_row *rows,
-                     size_t count)
+static int count_all(struct kept *kept, struct arena *arena, bool cells, const struct view *view,
+                     struct device_row *rows, size_t count)
 {
     struct devices *out = &kept->devices;
-    struct device_merge m = {
-        .view = view, .of_versions = view->version.with_count || view->version.without_count, .kept = kept};
+    struct device_merge m = {.view = view, .of_versions = cells, .kept = kept};
 
     *out = (struct devices){.issue_count = count,
                             .issues = arena_array(arena, count + 1, sizeof *out->issues),
@@ -169,17 +169,35 @@ static int rows_fill(struct device_row *out, struct kept *kept, struct arena *ar
 #define OF_KEYS " AND issue_id = ANY ($13::bigint[])"
 #define ROLLUPS_OF(sketch, keys)                                                                                       \
     ROLLUPS("issue_id, tree, " sketch " AS sketch, oldest_at, newest_at", " AND issue_id <> 0" keys, "14", "15", "16", \
-            "17")
+            "17")                                                                                                      \
+    " UNION ALL"
 
-static const char *statement(struct arena *arena, const struct view *view, enum rows_group by, bool some, bool split)
+/* The cells that are asked for: of some issues or of all, whole or their sketches. */
+static const char *rollups_of(bool cells, bool some)
 {
-    bool cells = view->version.with_count || view->version.without_count;
-    const char *rollups = cells ? (some ? ROLLUPS_OF(CELLS, OF_KEYS) : ROLLUPS_OF(CELLS, ""))
-                                : (some ? ROLLUPS_OF(SKETCHES, OF_KEYS) : ROLLUPS_OF(SKETCHES, ""));
+    if (cells)
+        return some ? ROLLUPS_OF(CELLS, OF_KEYS) : ROLLUPS_OF(CELLS, "");
+    return some ? ROLLUPS_OF(SKETCHES, OF_KEYS) : ROLLUPS_OF(SKETCHES, "");
+}
+
+/* What is read: sketches, or cells that have them by version. */
+struct sketches {
+    const char *rollups; /* statement of those that are stored, with UNION ALL behind it; "": none */
+    bool cells;
+    const int64_t *issues; /* only these; count 0: all */
+    size_t issue_count;
+    struct issue_keys keys; /* of them */
+    struct rollup_span span;
+    struct rollup_waiting waiting; /* besides those that are stored */
+};
+
+static const char *statement(struct arena *arena, const struct sketches *s, enum rows_group by, bool split)
+{
+    bool some = s->issue_count > 0;
     const struct sql_hole holes[] = {
-        {"rollups", rollups},
-        {"sketch", cells ? CELLS : SKETCHES},
-        {"sketch_column", cells ? "cell" : "devices"},
+        {"rollups", s->rollups},
+        {"sketch", s->cells ? CELLS : SKETCHES},
+        {"sketch_column", s->cells ? "cell" : "devices"},
         {"of_keys", some ? OF_KEYS : ""},
         {"of_issues", some ? " AND c.issue_id = ANY ($12::bigint[])" : ""},
         {"shown_id", SHOWN_ID("h")},
@@ -195,35 +213,69 @@ static const char *statement(struct arena *arena, const struct view *view, enum 
     return sql_fill(arena, sql_devices, holes, sizeof holes / sizeof *holes);
 }
 
-int rows_devices_read(struct kept *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
-                      enum rows_group by, const int64_t *issues, size_t issue_count)
+static int count_sketches(struct kept *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
+                          enum rows_group by, const struct sketches *s)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
-    struct issue_keys keys = {0};
-    struct rollup_waiting waiting;
-    struct rollup_span span;
-    bool split, cells = view->version.with_count || view->version.without_count;
-
-    *out = (struct kept){0};
-    rollup_span_of(&span, view);
+    const struct rollup_waiting *waiting = &s->waiting;
+    bool split;
     int rc = rows_splits_read(&split, tx, view->app);
-    if (!rc && issue_count)
-        rc = rows_keys_read(&keys, tx, arena, issues, issue_count);
-    if (!rc)
-        rc = rollup_waiting_read(&waiting, tx, arena, view, &span,
-                                 cells ? MIRE_ROLLUPS_OF_ISSUES : MIRE_ROLLUPS_OF_DEVICES);
-    const char *sql = rc ? NULL : statement(arena, view, by, issue_count, split);
+    const char *sql = rc ? NULL : statement(arena, s, by, split);
+
     if (!sql)
         return rc ? rc : MIRE_FAULT_MEMORY;
-    rc = pg_query(&rows, tx, sql, VIEW_PARAMS(view), SLOT_PARAM, FILTER_PARAMS(&view->kind),
-                  FILTER_PARAMS(&view->state), PG_TEXTS(view->words, view->word_count), PG_INT8S(issues, issue_count),
-                  PG_INT8S(keys.issues, keys.count), ROLLUP_SPAN_PARAMS(&span), PG_INT8S(waiting.issues, waiting.count),
-                  PG_INT4S(waiting.trees, waiting.count),
-                  PG_BYTESS(cells ? waiting.cells : waiting.devices, waiting.count),
-                  PG_TIMES(waiting.oldest, waiting.count), PG_TIMES(waiting.newest, waiting.count));
+    rc =
+        pg_query(&rows, tx, sql, VIEW_PARAMS(view), SLOT_PARAM, FILTER_PARAMS(&view->kind), FILTER_PARAMS(&view->state),
+                 PG_TEXTS(view->words, view->word_count), PG_INT8S(s->issues, s->issue_count),
+                 PG_INT8S(s->keys.issues, s->keys.count), ROLLUP_SPAN_PARAMS(&s->span),
+                 PG_INT8S(waiting->issues, waiting->count), PG_INT4S(waiting->trees, waiting->count),
+                 PG_BYTESS(s->cells ? waiting->cells : waiting->devices, waiting->count),
+                 PG_TIMES(waiting->oldest, waiting->count), PG_TIMES(waiting->newest, waiting->count));
     if (rc)
         return rc;
     struct device_row *list = arena_array(arena, pg_row_count(rows) + 1, sizeof *list);
-    rc = list ? rows_fill(list, out, arena, rows, cells) : MIRE_FAULT_MEMORY;
-    return rc ? rc : count_all(out, arena, view, list, pg_row_count(rows));
+    rc = list ? rows_fill(list, out, arena, rows, s->cells) : MIRE_FAULT_MEMORY;
+    return rc ? rc : count_all(out, arena, s->cells, view, list, pg_row_count(rows));
+}
+
+int rows_devices_read(struct kept *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
+                      enum rows_group by, const int64_t *issues, size_t issue_count)
+{
+    bool cells = filter_is_set(&view->version);
+    struct sketches s = {
+        .rollups = rollups_of(cells, issue_count > 0), .cells = cells, .issues = issues, .issue_count = issue_count};
+    int rc = issue_count ? rows_keys_read(&s.keys, tx, arena, issues, issue_count) : 0;
+
+    *out = (struct kept){0};
+    rollup_span_of(&s.span, view);
+    if (!rc)
+        rc = rollup_waiting_read(&s.waiting, tx, arena, view, &s.span,
+                                 cells ? MIRE_ROLLUPS_OF_ISSUES : MIRE_ROLLUPS_OF_DEVICES);
+    return rc ? rc : count_sketches(out, tx, arena, view, by, &s);
+}
+
+/* The sketches that were made already wait, and none is stored. */
+int rows_faceted_devices(struct kept *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
+                         enum rows_group by, const struct faceted *faceted)
+{
+    size_t count = faceted->count;
+    struct rollup_waiting waiting = {.issues = arena_array(arena, count + 1, sizeof *waiting.issues),
+                                     .trees = arena_array(arena, count + 1, sizeof *waiting.trees),
+                                     .devices = arena_array(arena, count + 1, sizeof *waiting.devices),
+                                     .oldest = arena_array(arena, count + 1, sizeof *waiting.oldest),
+                                     .newest = arena_array(arena, count + 1, sizeof *waiting.newest),
+                                     .count = count};
+
+    *out = (struct kept){0};
+    if (!waiting.issues || !waiting.trees || !waiting.devices || !waiting.oldest || !waiting.newest)
+        return MIRE_FAULT_MEMORY;
+    for (size_t i = 0; i < count; i++) {
+        waiting.issues[i] = faceted->list[i].issue;
+        waiting.trees[i] = 0;
+        waiting.devices[i] = faceted->list[i].sketch;
+        waiting.oldest[i] = faceted->list[i].oldest_us;
+        waiting.newest[i] = faceted->list[i].newest_us;
+    }
+    const struct sketches s = {.rollups = "", .waiting = waiting};
+    return count_sketches(out, tx, arena, view, by, &s);
 }

@@ -28,4 +28,10 @@ struct kept {
 int rows_devices_read(struct kept *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
                       enum rows_group by, const int64_t *issues, size_t issue_count);
 
+struct faceted;
+
+/* The same of the devices of these issues, from their sketches. Kind, state and words of the view apply. */
+int rows_faceted_devices(struct kept *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
+                         enum rows_group by, const struct faceted *faceted);
+
 #endif

@@ -47,7 +47,7 @@ static int add_cell(struct issue_day *day, struct days_read *read, struct pg_byt
     if (!rc && !versions->with_count && !versions->without_count)
         return add_sums(day, &read->scratch, &cell.all);
     for (size_t i = 0; !rc && i < cell.value_count; i++)
-        if (cell.values[i].facet == MIRE_FACET_VERSION && rows_version_wanted(versions, cell.values[i].text))
+        if (cell.values[i].facet == MIRE_FACET_VERSION && filter_wants(versions, cell.values[i].text))
             rc = add_sums(day, &read->scratch, &cell.values[i].sums);
     return rc;
 }

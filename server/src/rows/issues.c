@@ -6,6 +6,7 @@
  */
 #include "rows/issues.h"
 #include "model/version.h"
+#include "rows/faceted.h"
 #include "rows/rows.h"
 #include "rows/sql.h"
 #include "rows/view_sql.h"
@@ -236,6 +237,16 @@ int rows_summaries_read(struct issue_summary **out, size_t *count, struct pg_tx 
     return summaries_count(*out, *count, arena, &ranks, counters);
 }
 
+void rows_summaries_of_facets(struct issue_summary *summaries, size_t count, const struct faceted *faceted)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct faceted_issue *found = faceted_find(faceted, summaries[i].issue);
+        summaries[i].totals = found ? found->totals : (struct totals){0};
+        for (int part = 0; part < MIRE_TREND_PARTS; part++)
+            summaries[i].trend[part] = found ? found->trend[part] : 0;
+    }
+}
+
 /* clang-format off */
 static const char top_sql[] =
     "WITH h AS (SELECT issue_id, %1$s AS tree, sum(waited_ms) AS waited_ms, sum(events) AS events FROM issue_hour"
@@ -298,6 +309,43 @@ static int groups_fill(struct group_page *page, int64_t *issues, struct arena *a
     return 0;
 }
 
+/* clang-format off */
+#define FACETED_ROWS \
+    "SELECT issue_id, f.reports, f.events, f.waited_ms, f.longest_ms, shown.last_at, shown.first_hour, shown.most_bytes" \
+    " FROM shown JOIN unnest($21::bigint[], $22::bigint[], $23::float8[], $24::float8[], $25::bigint[])" \
+    " f (issue_id, reports, events, waited_ms, longest_ms) USING (issue_id)"
+/* clang-format on */
+
+/* The columns of FACETED_ROWS. */
+struct faceted_columns {
+    int64_t *issues, *reports, *longest_ms;
+    double *events, *waited_ms;
+    size_t count;
+};
+
+static bool faceted_fill(struct faceted_columns *out, struct arena *arena, const struct faceted *faceted)
+{
+    size_t count = faceted ? faceted->count : 0;
+
+    *out = (struct faceted_columns){.issues = arena_array(arena, count + 1, sizeof *out->issues),
+                                    .reports = arena_array(arena, count + 1, sizeof *out->reports),
+                                    .longest_ms = arena_array(arena, count + 1, sizeof *out->longest_ms),
+                                    .events = arena_array(arena, count + 1, sizeof *out->events),
+                                    .waited_ms = arena_array(arena, count + 1, sizeof *out->waited_ms),
+                                    .count = count};
+    if (!out->issues || !out->reports || !out->longest_ms || !out->events || !out->waited_ms)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        const struct totals *totals = &faceted->list[i].totals;
+        out->issues[i] = faceted->list[i].issue;
+        out->reports[i] = totals->reports;
+        out->longest_ms[i] = totals->longest_ms;
+        out->events[i] = totals->events;
+        out->waited_ms[i] = totals->waited_ms;
+    }
+    return true;
+}
+
 static const char *groups_statement(struct arena *arena, const struct group_order *order, bool split)
 {
     const struct sql_hole holes[] = {
@@ -306,6 +354,7 @@ static const char *groups_statement(struct arena *arena, const struct group_orde
         {"shown_join", SHOWN_JOIN("counted")},
         {"tree", TREE_IF(split)},
         {"by_tree", BY_TREE_IF(split)},
+        {"wanted", order->faceted ? FACETED_ROWS : "SELECT * FROM shown"},
         {"title", GROUP_TITLE(order->by)},
         {"image", GROUP_IMAGE(order->by)},
         {"scene", GROUP_SCENE(order->by)},
@@ -334,15 +383,19 @@ int rows_groups_read(struct group_page *out, struct pg_tx *tx, struct arena *are
     int rc = rows_splits_read(&split, tx, view->app);
     const char *sql = groups_statement(arena, order, split);
 
+    struct faceted_columns f;
+
     memset(out, 0, sizeof *out);
-    if (rc || !sql)
+    if (rc || !sql || !faceted_fill(&f, arena, order->faceted))
         return rc ? rc : MIRE_FAULT_MEMORY;
     rc =
         pg_query(&rows, tx, sql, VIEW_PARAMS(view), SLOT_PARAM, FILTER_PARAMS(&view->kind), FILTER_PARAMS(&view->state),
                  PG_TEXTS(view->words, view->word_count), PG_TEXT(order->after_rank), PG_TEXT(order->after_key),
                  PG_INT8(order->limit), PG_INT8S(d->issues, d->issue_count), PG_INT8S(d->of_issue, d->issue_count),
                  PG_TEXTS(d->groups, d->group_count), PG_INT8S(d->of_group, d->group_count),
-                 PG_INT8S(order->changed, order->changed_count), PG_INT8S(order->change_ranks, order->changed_count));
+                 PG_INT8S(order->changed, order->changed_count), PG_INT8S(order->change_ranks, order->changed_count),
+                 PG_INT8S(f.issues, f.count), PG_INT8S(f.reports, f.count), PG_REALS(f.events, f.count),
+                 PG_REALS(f.waited_ms, f.count), PG_INT8S(f.longest_ms, f.count));
     if (rc != 0)
         return rc;
     out->open = pg_int(rows, 0, 20);

@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 
+struct faceted;
 struct pg_tx;
 
 struct issue_summary {
@@ -32,6 +33,10 @@ struct issue_summary {
 /* The summaries of issues of the view's app, in the given order. Uses span and version. */
 int rows_summaries_read(struct issue_summary **out, size_t *count, struct pg_tx *tx, struct arena *arena,
                         const struct view *view, const int64_t *issues, size_t issue_count);
+
+/* Put figures of the facets that a view wants in place of the summaries' own. First and last seen, versions and the most
+ * bytes stay those of the issue. */
+void rows_summaries_of_facets(struct issue_summary *summaries, size_t count, const struct faceted *faceted);
 
 /* The first issues of a view, at most MIRE_TOP_MAX of each kind. */
 struct top {
@@ -85,7 +90,8 @@ struct group_order {
     const int64_t *changed, *change_ranks; /* for ROWS_SORT_CHANGE: issues and their ranks, above 0 */
     size_t changed_count;
     bool falling;
-    const char *after_rank; /* NULL: from the beginning */
+    const struct faceted *faceted; /* figures of the facets that the view wants; NULL: it wants none */
+    const char *after_rank;        /* NULL: from the beginning */
     const char *after_key;
     int limit;
 };

@@ -26,11 +26,6 @@
 #define CELL_OF_APP(p) " AND issue_id = $" p
 /* clang-format on */
 
-static bool is_of_versions(const struct view *view)
-{
-    return view->version.with_count || view->version.without_count;
-}
-
 static int merge_rows(struct cell *out, struct arena *arena, const struct pg_rows *rows)
 {
     struct arena scratch;
@@ -72,7 +67,7 @@ static int add_versions(struct rollup_told *out, struct arena *arena, const stru
     int rc = 0;
     for (size_t i = 0; !rc && i < cell->value_count; i++) {
         const struct cell_value *value = &cell->values[i];
-        if (value->facet != MIRE_FACET_VERSION || !rows_version_wanted(&view->version, value->text))
+        if (value->facet != MIRE_FACET_VERSION || !filter_wants(&view->version, value->text))
             continue;
         if (!out->sums.reports || value->oldest_us < out->oldest_us)
             out->oldest_us = value->oldest_us;
@@ -110,7 +105,7 @@ int rows_told_read(struct rollup_told *out, struct pg_tx *tx, struct arena *aren
     out->sums = out->cell.all;
     out->oldest_us = out->cell.oldest_us;
     out->newest_us = out->cell.newest_us;
-    if (rc || !is_of_versions(view))
+    if (rc || !filter_is_set(&view->version))
         return rc;
     struct cell all = out->cell;
     memset(out, 0, sizeof *out);

@@ -32,7 +32,4 @@ struct rollup_told {
 int rows_told_read(struct rollup_told *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
                    int64_t issue);
 
-/* Is a version among those that a filter wants? */
-bool rows_version_wanted(const struct filter *versions, const char *version);
-
 #endif

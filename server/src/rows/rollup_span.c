@@ -39,16 +39,6 @@ void rollup_span_of(struct rollup_span *out, const struct view *view)
         out->days_us = out->end_us = to_us;
 }
 
-bool rows_version_wanted(const struct filter *versions, const char *version)
-{
-    bool wanted = !versions->with_count;
-    for (size_t i = 0; i < versions->with_count; i++)
-        wanted |= !strcmp(versions->with[i], version);
-    for (size_t i = 0; i < versions->without_count; i++)
-        wanted &= strcmp(versions->without[i], version) != 0;
-    return wanted;
-}
-
 /* --- deltas that wait --- */
 
 static int by_cell(const void *a, const void *b)
@@ -89,7 +79,7 @@ static int take(struct delta_entry **list, size_t *count, size_t *room, struct a
         const char *version = entry->event.values[MIRE_FACET_VERSION];
         if (at_us < span->from_us || at_us >= span->to_us ||
             (entry->event.session != NULL) != (of == MIRE_ROLLUPS_OF_SESSIONS) ||
-            !rows_version_wanted(&view->version, version ? version : ""))
+            !filter_wants(&view->version, version ? version : ""))
             continue;
         if (of == MIRE_ROLLUPS_OF_APP)
             entry->issue_id = entry->tree = 0;

@@ -38,7 +38,7 @@ static int keep_versions(struct cell *day, struct arena *arena, const struct fil
 
     day->all = (struct cell_sums){0};
     for (size_t i = 0; !rc && i < day->value_count; i++) {
-        if (day->values[i].facet != MIRE_FACET_VERSION || !rows_version_wanted(versions, day->values[i].text))
+        if (day->values[i].facet != MIRE_FACET_VERSION || !filter_wants(versions, day->values[i].text))
             continue;
         day->values[kept++] = day->values[i];
         rc = cell_sums_merge(&day->all, arena, &day->values[kept - 1].sums);
@@ -61,7 +61,7 @@ static int add_day(struct cell *out, struct arena *arena, struct arena *scratch,
         if (!rc)
             rc = cell_merge(&day, scratch, &more);
     }
-    if (!rc && (view->version.with_count || view->version.without_count))
+    if (!rc && filter_is_set(&view->version))
         rc = keep_versions(&day, scratch, &view->version);
     if (rc || !day.all.sessions)
         return rc;

@@ -224,7 +224,7 @@ class World:
         every = self.select(slug, span, v, without_apart(kind))
         states = [self.issues[i]["state"] for i in {h["issue_id"] for h in every}]
         return {"range": self.range(events, span), "sort": sort, "states": {one: states.count(one) for one in ("open", "regressed", "resolved", "ignored")},
-                "sessions": None, "total": len(rows), "issues_total": len({h["issue_id"] for h in events}),
+                "faceted": None, "sessions": None, "total": len(rows), "issues_total": len({h["issue_id"] for h in events}),
                 "totals": totals(events), "groups": rows, "completeness": self.completeness(slug, span), "next": None}
 
     def issue(self, slug, issue_id, span, v=None):

@@ -89,6 +89,12 @@ static void a_filter_tells_with_from_without(void **state)
     assert_int_equal(f.without_count, 1);
     assert_string_equal(f.without[0], "launch");
     assert_int_equal(filter_parse(&f, *state, "\u7248\u672c 1,'; DROP", NULL), 0);
+    assert_int_equal(filter_parse(&f, *state, "iPhone15\\,2,!\\!a\\\\b", NULL), 0);
+    assert_int_equal(f.with_count, 1);
+    assert_string_equal(f.with[0], "iPhone15,2");
+    assert_string_equal(f.without[0], "!a\\b");
+    assert_true(filter_is_set(&f) && filter_wants(&f, "iPhone15,2") && !filter_wants(&f, "iPhone15"));
+    assert_int_equal(filter_parse(&f, *state, "a\\", NULL), -1);
     assert_int_equal(filter_parse(&f, *state, "", NULL), -1);
     assert_int_equal(filter_parse(&f, *state, "!", NULL), -1);
     assert_int_equal(filter_parse(&f, *state, "hang,", kinds), -1);

@@ -3,6 +3,7 @@
  * report it: title, advice, request id.
  */
 import createClient from 'openapi-fetch';
+import type { FacetKey } from '../model/view';
 import type { paths } from './schema';
 import type {
   AlertChannelBody,
@@ -98,7 +99,7 @@ export interface ReportsWanted {
   tag?: string;
 }
 
-export interface IssueQuery extends Scope {
+export interface IssueQuery extends Scope, Partial<Record<FacetKey, string[]>> {
   state?: string[];
   q?: string;
   by?: 'place' | 'caller1' | 'category';
@@ -279,6 +280,8 @@ export const api = {
 
   facets: (app: string, t: string, signal: AbortSignal): Promise<Facets> =>
     body(client.GET('/api/v1/apps/{app}/facets', { params: { path: { app }, query: { t } }, signal })),
+  facetValues: (app: string, t: string, by: FacetKey, signal: AbortSignal): Promise<Facets> =>
+    body(client.GET('/api/v1/apps/{app}/facets', { params: { path: { app }, query: { t, by } }, signal })),
 
   issues: (app: string, query: IssueQuery, signal: AbortSignal): Promise<IssueList> =>
     body(client.GET('/api/v1/apps/{app}/issues', { params: { path: { app }, query: sent(query) as object }, signal })),

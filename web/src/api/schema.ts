@@ -3097,6 +3097,8 @@ export interface components {
             version: components["schemas"]["Share"][];
             kind: components["schemas"]["Share"][];
             state: components["schemas"]["Share"][];
+            /** @description Values of the facet that `by` names, most events first. */
+            values?: components["schemas"]["Share"][];
         };
         /** @description At least one of state and assignee. */
         Triage: {
@@ -3379,7 +3381,17 @@ export interface components {
                 resolved: number;
                 ignored: number;
             };
-            /** @description Sessions of the range and versions, the denominator of rates; null if there are none. */
+            /** @description Of a question by os, os_version, model, class or channel: how complete its figures are. One of these alone is exact. First and last seen, versions and the most bytes are those of the issue, whatever the device. */
+            faceted: {
+                /**
+                 * Format: date-time
+                 * @description The oldest of the newest 10,000 events, which are all that two facets together (v counts) are looked for in; null: every event of the range counts.
+                 */
+                since: string | null;
+                /** @description Reports of values that are not told apart, because an issue had more than 256 of the facet in a day; in no figure here. */
+                others: number;
+            } | null;
+            /** @description Sessions of the range, the versions and the one facet, the denominator of rates; null if there are none, and of two facets together. */
             sessions: number | null;
             groups: components["schemas"]["Group"][];
             /** @description As in Overview, of the whole app. */
@@ -3962,6 +3974,16 @@ export interface components {
         t: string;
         /** @description Versions; !x excludes. */
         v: string[];
+        /** @description Operating systems; !x excludes. A backslash in front of a comma, a backslash or a first exclamation mark makes it part of the value. */
+        os: string[];
+        /** @description Versions of the operating system, such as 14; !x excludes. A backslash in front of a comma, a backslash or a first exclamation mark makes it part of the value. */
+        os_version: string[];
+        /** @description Models of device; !x excludes. A backslash in front of a comma, a backslash or a first exclamation mark makes it part of the value. */
+        model: string[];
+        /** @description Device classes; !x excludes. A backslash in front of a comma, a backslash or a first exclamation mark makes it part of the value. */
+        class: string[];
+        /** @description Channels; !x excludes. A backslash in front of a comma, a backslash or a first exclamation mark makes it part of the value. */
+        channel: string[];
         /** @description Reports of this user: the id that the app gives to mire_set_user, or its hash of 32 hex digits. */
         user: string;
         /** @description Reports of this scene. */
@@ -6293,6 +6315,8 @@ export interface operations {
             query?: {
                 /** @description Range by time of receipt: 30m, 24h, 14d back from now, or FROM..TO in UTC (2026-11-01T00Z..2026-11-08T00Z). Whole hours: the range is widened to them. */
                 t?: components["parameters"]["t"];
+                /** @description Also the values of this facet. */
+                by?: "os" | "os_version" | "model" | "class" | "channel";
             };
             header?: never;
             path: {
@@ -6327,9 +6351,19 @@ export interface operations {
                 state?: string[];
                 /** @description Text that Caller1, its file, Caller2, an image, the reason, the category of memory or the id must hold (each word). */
                 q?: string;
+                /** @description Operating systems; !x excludes. A backslash in front of a comma, a backslash or a first exclamation mark makes it part of the value. */
+                os?: components["parameters"]["os"];
+                /** @description Versions of the operating system, such as 14; !x excludes. A backslash in front of a comma, a backslash or a first exclamation mark makes it part of the value. */
+                os_version?: components["parameters"]["os_version"];
+                /** @description Models of device; !x excludes. A backslash in front of a comma, a backslash or a first exclamation mark makes it part of the value. */
+                model?: components["parameters"]["model"];
+                /** @description Device classes; !x excludes. A backslash in front of a comma, a backslash or a first exclamation mark makes it part of the value. */
+                class?: components["parameters"]["class"];
+                /** @description Channels; !x excludes. A backslash in front of a comma, a backslash or a first exclamation mark makes it part of the value. */
+                channel?: components["parameters"]["channel"];
                 /** @description place: a group a Caller1 and Caller2, in which the kinds are issues. */
                 by?: "caller1" | "category" | "place";
-                /** @description - sorts descending. -change: as getChanges tells it, the largest change for the worse first, then what became better, then all else by impact; auto: -change where a change is told, otherwise -impact. Impact is the time somebody waited in all events, bytes the most that the category of memory to blame held. */
+                /** @description - sorts descending. -change: as getChanges tells it, the largest change for the worse first, then what became better, then all else by impact; auto: -change where a change is told, otherwise -impact. -change is not of some devices, systems or channels only. Impact is the time somebody waited in all events, bytes the most that the category of memory to blame held. */
                 sort?: "-impact" | "impact" | "-events" | "events" | "-devices" | "devices" | "-longest" | "longest" | "-last" | "last" | "-bytes" | "bytes" | "title" | "-title" | "-change" | "auto";
                 cursor?: string;
                 /** @description Groups a page. */

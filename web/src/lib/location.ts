@@ -1,6 +1,15 @@
 /* The address bar as a signal. A change of filter replaces the entry, a move to another page adds one. */
 import { batch, computed, signal } from '@preact/signals';
-import { formatPage, formatQuery, type Page, parsePage, parseQuery, type Query, unfoldReport } from '../model/view';
+import {
+  FACETS,
+  formatPage,
+  formatQuery,
+  type Page,
+  parsePage,
+  parseQuery,
+  type Query,
+  unfoldReport,
+} from '../model/view';
 
 const place = signal({ path: location.pathname, search: location.search });
 
@@ -25,7 +34,7 @@ export function go(to: string, replace = false): void {
 }
 
 /* Parameters whose change makes another list, which begins with its first page. */
-const OF_THE_LIST: readonly (keyof Query)[] = ['t', 'v', 'kind', 'state', 'q', 'by', 'sort'];
+const OF_THE_LIST: readonly (keyof Query)[] = ['t', 'v', 'kind', 'state', ...FACETS, 'q', 'by', 'sort'];
 
 /* Change part of the query. `push` where Back should undo it: zooming, another tab, another report. */
 export function patch(change: Partial<Query>, push = false): void {

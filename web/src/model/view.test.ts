@@ -1,14 +1,17 @@
 import { expect, it } from 'vitest';
 import {
+  carried,
   DEFAULTS,
   formatPage,
   formatQuery,
   MEMORY_TABS,
   parsePage,
   parseQuery,
+  plainText,
   type Query,
   TABS,
   unfoldReport,
+  wantedText,
 } from './view';
 
 /* Small generator with a seed, so that a failure can be run again. */
@@ -30,6 +33,11 @@ function anyQuery(seed: number): Query {
     v: pick([], ['8.0.38'], ['8.0.38', '!7.2 β/1']),
     kind: pick([], ['hang', '!launch']),
     state: pick([], ['open']),
+    os: pick([], ['linux', '!ios']),
+    os_version: pick([], ['14']),
+    model: pick([], ['iPhone15\\,2', '!Redmi Note 11'], ['\\!odd\\\\name']),
+    class: pick([], ['8gb']),
+    channel: pick([], ['gray', '渠道']),
     q: pick('', 'MsgStore image:Mire', '<script>&=#?+ %', '消息 🙂'),
     by: pick('caller1', 'category'),
     sort: pick('-impact', 'title'),
@@ -60,6 +68,17 @@ it('parse undoes format, for any query', () => {
 
 it('equal views have equal addresses, whatever order they came in', () => {
   expect(formatQuery(parseQuery('?q=a&x=1&t=24h&v=2&v=1'))).toBe('?t=24h&v=2,1&q=a&x=1');
+});
+
+it('a value with a comma is one value, and a filter of devices goes along to another page', () => {
+  for (const value of ['iPhone15,2', '!odd', 'a\\b', 'a,,b\\,', '渠道'])
+    for (const not of ['', '!']) {
+      const query = { ...DEFAULTS, model: [not + wantedText(value)] };
+      expect(parseQuery(formatQuery(query)).model).toEqual(query.model);
+      expect(plainText(query.model[0]!.slice(not.length))).toBe(value);
+      expect(carried(query).model).toEqual(query.model);
+    }
+  expect(parseQuery('?model=a,b&model=b,,c').model).toEqual(['a', 'b', 'c']);
 });
 
 it('defaults are dropped and unknown keys kept', () => {

@@ -46,7 +46,12 @@ export const MEMORY_TABS: readonly Tab[] = [
   'raw',
 ];
 
-export interface Query {
+/** Facets of the device and its channel that the lists are filtered by, besides version and kind. */
+export const FACETS = ['os', 'os_version', 'model', 'class', 'channel'] as const;
+export type FacetKey = (typeof FACETS)[number];
+
+/** Filters are as the server takes them: `!` excludes, a backslash makes a comma part of a value. */
+export interface Query extends Record<FacetKey, string[]> {
   /** Range: 14d, or FROM..TO. */
   t: string;
   /** Zone of the times shown: local or utc. */
@@ -93,6 +98,11 @@ export const DEFAULTS: Query = {
   v: [],
   kind: [],
   state: [],
+  os: [],
+  os_version: [],
+  model: [],
+  class: [],
+  channel: [],
   q: '',
   by: 'place',
   sort: 'auto',
@@ -119,6 +129,7 @@ const ORDER = [
   'v',
   'kind',
   'state',
+  ...FACETS,
   'q',
   'by',
   'sort',
@@ -227,8 +238,18 @@ function oneOf<T extends string>(value: string | null, allowed: readonly T[], ot
   return allowed.includes(value as T) ? (value as T) : otherwise;
 }
 
+/* Values have commas between that no backslash stands before. */
 function list(params: URLSearchParams, key: string): string[] {
-  return [...new Set(params.getAll(key).flatMap((value) => value.split(',')))].filter((value) => value !== '');
+  return [...new Set(params.getAll(key).flatMap((value) => value.match(/(?:\\.|[^\\,])+/gs) ?? []))];
+}
+
+/* A value as a filter has it, and back. */
+export function wantedText(value: string): string {
+  return value.replace(/[\\,]/g, '\\$&').replace(/^!/, '\\!');
+}
+
+export function plainText(filter: string): string {
+  return filter.replace(/\\(.)/gs, '$1');
 }
 
 /* The hash travels as base64url, 11 characters for 16 hex digits. */
@@ -246,6 +267,15 @@ function unpackHash(text: string): string {
   return [...bytes].map((c) => c.charCodeAt(0).toString(16).padStart(2, '0')).join('');
 }
 
+export function facetsOf(of: (key: FacetKey) => string[]): Record<FacetKey, string[]> {
+  return Object.fromEntries(FACETS.map((key) => [key, of(key)])) as Record<FacetKey, string[]>;
+}
+
+/* Is a list filtered by a facet of the device? */
+export function isFaceted(query: Query): boolean {
+  return FACETS.some((key) => query[key].length > 0);
+}
+
 export function parseQuery(search: string): Query {
   const params = new URLSearchParams(search);
   const sample = params.get('s');
@@ -255,6 +285,7 @@ export function parseQuery(search: string): Query {
     v: list(params, 'v'),
     kind: list(params, 'kind'),
     state: list(params, 'state'),
+    ...facetsOf((key) => list(params, key)),
     q: params.get('q') ?? '',
     by: oneOf(params.get('by'), ['place', 'caller1', 'category'], DEFAULTS.by),
     sort: params.get('sort') || DEFAULTS.sort,
@@ -307,5 +338,5 @@ export function href(page: Page, query: Query): string {
 /* The part of a query that moves to another page: the range and the filters. */
 export function carried(query: Query): Query {
   const { t, tz, v, kind, state, q, rest } = query;
-  return { ...DEFAULTS, t, tz, v, kind, state, q, rest };
+  return { ...DEFAULTS, t, tz, v, kind, state, ...facetsOf((key) => query[key]), q, rest };
 }

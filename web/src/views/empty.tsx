@@ -6,7 +6,7 @@ import { say } from '../lib/i18n';
 import { patch, query } from '../lib/location';
 import { useQuery } from '../lib/query';
 import { useSignIn } from '../lib/who';
-import type { DEFAULTS } from '../model/view';
+import { type DEFAULTS, FACETS, plainText } from '../model/view';
 import { listQuery } from './issues/asked';
 import { Late } from './late';
 
@@ -49,7 +49,7 @@ type Drop = [label: string, change: Partial<typeof DEFAULTS>];
 /* The filter without which most issues would be left: each is tried alone. */
 function useWorst(app: string, drops: readonly Drop[]): Drop | undefined {
   const base = query.value;
-  const key = ['without', app, base.t, base.v, base.kind, base.state, base.q];
+  const key = ['without', app, base.t, base.v, base.kind, base.state, base.q, ...FACETS.map((facet) => base[facet])];
   const result = useQuery(
     key,
     async (signal) => {
@@ -71,6 +71,10 @@ export function NothingLeft({ app, what }: { app: string; what: string }): JSX.E
   if (q !== '') drops.push([`q:${q}`, { q: '' }]);
   if (state.length > 0) drops.push([`state:${state.join(',')}`, { state: [] }]);
   if (kind.length > 0) drops.push([`kind:${kind.join(',')}`, { kind: [] }]);
+  for (const facet of FACETS) {
+    const values = query.value[facet];
+    if (values.length > 0) drops.push([`${facet}:${values.map(plainText).join(',')}`, { [facet]: [] }]);
+  }
   if (v.length > 0) drops.push([`v:${v.join(',')}`, { v: [] }]);
   const worst = useWorst(app, drops);
   return (

@@ -1,4 +1,4 @@
-/* The filter bar: range, versions, kinds, states, free text; and the link to this view. Every widget obeys this one
+/* The filter bar: range, versions, kinds, devices, free text; and the link to this view. Every widget obeys this one
  * bar. */
 
 import type { JSX } from 'preact';
@@ -10,19 +10,26 @@ import { useKeys } from '../lib/keys';
 import { go, page, patch, query } from '../lib/location';
 import { useQuery } from '../lib/query';
 import { kindWord } from '../lib/words';
-import { count, moment } from '../model/format';
+import { moment } from '../model/format';
 import { absolute, isRelative, PRESETS, resolve, type Span, shift, widen } from '../model/range';
-import { carried, formatPage, formatQuery, href } from '../model/view';
+import { carried, FACETS, type FacetKey, facetsOf, formatPage, formatQuery, href } from '../model/view';
+import { chipText, DeviceMenu, Values } from './facets';
 import { announce, below, copy } from './parts';
 
-const FACETS = [
+const MENUS = [
   ['v', 'version', 'Version'],
   ['kind', 'kind', 'Kind'],
 ] as const;
 
+type Filter = 'v' | 'kind' | 'q' | FacetKey;
+
+/* The filters that are lists, in the order of their chips. */
+const CHIPS = ['v', 'kind', ...FACETS] as const;
+
 /* Filters that do not apply to the page; the bar says so. Rules and debug files are the same at all times. */
-function ignored(key: 't' | 'v' | 'kind' | 'q'): boolean {
+function ignored(key: 't' | Filter): boolean {
   const name = page.value.name;
+  if (FACETS.some((one) => one === key)) return name !== 'issues' && name !== 'memory';
   if (name === 'rules' || name === 'symbols') return true;
   if (name === 'versions' && (key === 'v' || key === 'q')) return true;
   if (key === 't' || key === 'v') return false;
@@ -49,7 +56,7 @@ const copyMarkdown = () => {
 };
 
 export function FilterBar({ app }: { app: string }): JSX.Element {
-  const { t, v, kind, q } = query.value;
+  const { t, q } = query.value;
   const field = useRef<HTMLInputElement>(null);
   const range = useRef<HTMLButtonElement>(null);
   const result = useQuery(['facets', app, t], (signal) => api.facets(app, t, signal));
@@ -71,9 +78,10 @@ export function FilterBar({ app }: { app: string }): JSX.Element {
   return (
     <header class="filters">
       {ignored('t') ? null : <RangeMenu button={range} />}
-      {FACETS.map(([key, facet, label]) => (
+      {MENUS.map(([key, facet, label]) => (
         <FacetMenu key={key} id={key} label={label} values={result.data?.[facet] ?? []} />
       ))}
+      {ignored('model') ? null : <DeviceMenu app={app} />}
       <form role="search" onSubmit={submit}>
         <input
           ref={field}
@@ -87,15 +95,15 @@ export function FilterBar({ app }: { app: string }): JSX.Element {
           onSearch={submit}
         />
       </form>
-      {FACETS.map(([key]) =>
+      {CHIPS.map((key) =>
         query.value[key].map((value) => <Chip key={`${key}${value}`} name={key} value={value} off={ignored(key)} />),
       )}
       {query.value.rest.map(([name, value]) => (
         <Unknown key={`${name}${value}`} name={name} value={value} />
       ))}
       {q !== '' ? <Chip name="q" value={q} off={ignored('q')} /> : null}
-      {v.length + kind.length + (q ? 1 : 0) > 1 ? (
-        <button type="button" class="quiet" onClick={() => patch({ v: [], kind: [], q: '' })}>
+      {CHIPS.reduce((sum, key) => sum + query.value[key].length, q ? 1 : 0) > 1 ? (
+        <button type="button" class="quiet" onClick={() => patch({ v: [], kind: [], ...facetsOf(() => []), q: '' })}>
           {say('Clear')}
         </button>
       ) : null}
@@ -194,29 +202,14 @@ function RangeMenu({ button }: { button: { current: HTMLButtonElement | null } }
 
 function FacetMenu(props: { id: 'v' | 'kind'; label: string; values: readonly Share[] }): JSX.Element | null {
   const { id, label, values } = props;
-  const chosen = query.value[id];
-  if (ignored(id) && chosen.length === 0) return null;
-  const set = (value: string) => {
-    const rest = chosen.filter((one) => one !== value && one !== `!${value}`);
-    const next = chosen.includes(value) ? `!${value}` : chosen.includes(`!${value}`) ? null : value;
-    patch({ [id]: next === null ? rest : [...rest, next] });
-  };
-  const mode = (value: string) => (chosen.includes(value) ? 'only' : chosen.includes(`!${value}`) ? 'not' : '');
-  const words = { only: say('only'), not: say('not'), '': '' };
+  if (ignored(id) && query.value[id].length === 0) return null;
   return (
     <>
       <button type="button" popovertarget={`menu-${id}`}>
         {say(label)} <span aria-hidden="true">▾</span>
       </button>
       <div id={`menu-${id}`} popover="auto" class="menu" onToggle={below}>
-        {values.length === 0 ? <p class="dim">{say('Nothing to choose from in this range')}</p> : null}
-        {values.map((share) => (
-          <button key={share.key} type="button" class="facet" onClick={() => set(share.key)}>
-            <span class={`state ${mode(share.key)}`}>{words[mode(share.key)]}</span>
-            <span>{id === 'v' ? share.key : kindWord(share.key)}</span>
-            <span class="num dim">{count(share.events, lang.value)}</span>
-          </button>
-        ))}
+        <Values id={id} values={values} {...(id === 'kind' ? { word: kindWord } : {})} />
       </div>
     </>
   );
@@ -237,17 +230,18 @@ function Unknown({ name, value }: { name: string; value: string }): JSX.Element 
   );
 }
 
-function Chip({ name, value, off }: { name: 'v' | 'kind' | 'q'; value: string; off: boolean }): JSX.Element {
+function Chip({ name, value, off }: { name: Filter; value: string; off: boolean }): JSX.Element {
   const drop = () =>
     name === 'q' ? patch({ q: '' }) : patch({ [name]: query.value[name].filter((x) => x !== value) });
+  const text = chipText(name, value);
   return (
     <button
       type="button"
       class={off ? 'chip off' : 'chip'}
       onClick={drop}
-      aria-label={say('Remove the filter {what}', { what: `${name}:${value}` })}
+      aria-label={say('Remove the filter {what}', { what: text })}
     >
-      {name}:{value}
+      {text}
       {off ? ` (${say('not used here')})` : ''} <span aria-hidden="true">✕</span>
     </button>
   );

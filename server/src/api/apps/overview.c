@@ -6,6 +6,7 @@
 #include "model/category.h"
 #include "rows/apps.h"
 #include "rows/devices.h"
+#include "rows/faceted.h"
 #include "rows/issues.h"
 #include "rows/totals.h"
 
@@ -172,13 +173,33 @@ static int answer_overview(struct call *call)
     return rc;
 }
 
+/* The values of the facet that is asked for with `by`. */
+static int put_values(struct call *call)
+{
+    const char *by = request_query(call->request, "by");
+    struct facet_value *values;
+    size_t count;
+    int facet = 0;
+
+    if (!by)
+        return 0;
+    while (facet < VIEW_FACETS && strcmp(view_facet_names[facet], by) != 0)
+        facet++;
+    if (facet == VIEW_FACETS)
+        return call_refuse(call, "by", "os, os_version, model, class, channel");
+    int rc = rows_faceted_values_read(&values, &count, call->tx, call->arena, &call->view, (enum view_facet)facet);
+    if (!rc)
+        part_facet(&call->json, "values", values, count > MIRE_FACET_MAX ? MIRE_FACET_MAX : count);
+    return rc;
+}
+
 static int answer_facets(struct call *call)
 {
     int rc;
 
     json_write_open(&call->json, NULL, '{');
     if ((rc = put_shares(call, "version", ROWS_BY_VERSION)) || (rc = put_shares(call, "kind", ROWS_BY_KIND)) ||
-        (rc = put_shares(call, "state", ROWS_BY_STATE)))
+        (rc = put_shares(call, "state", ROWS_BY_STATE)) || (rc = put_values(call)))
         return rc;
     json_write_close(&call->json, '}');
     return 0;
@@ -199,7 +220,7 @@ int get_overview(void *api, struct request *request, struct reply *reply)
 
 int get_facets(void *api, struct request *request, struct reply *reply)
 {
-    static const char *const names[] = {"t", NULL};
+    static const char *const names[] = {"t", "by", NULL};
     static const struct call_kind kind = {.names = names, .has_app = true, .answer = answer_facets};
     return call_run(api, request, reply, &kind);
 }

@@ -6,6 +6,7 @@
 #include "api/params.h"
 #include "api/parts.h"
 #include "rows/devices.h"
+#include "rows/faceted.h"
 #include "rows/issues.h"
 #include "rows/rows.h"
 
@@ -39,13 +40,19 @@ static int read_order(struct group_order *order, struct call *call)
     return order->sort == ROWS_SORT_CHANGE && !order->falling ? call_refuse(call, "sort", SORTS) : 0;
 }
 
-/* The ranks of what changed: the first of the comparison has the highest. */
+/* The ranks of what changed: the first of the comparison has the highest. A change is told of all devices, not of some. */
 static int read_changed(struct group_order *order, struct call *call)
 {
+    const char *sort = request_query(call->request, "sort");
     struct comparison c;
-    int rc = order->sort == ROWS_SORT_CHANGE ? compared_read(&c, call, NULL, NULL) : 0;
 
-    if (rc || order->sort != ROWS_SORT_CHANGE)
+    if (order->sort != ROWS_SORT_CHANGE)
+        return 0;
+    if (order->faceted)
+        return strcmp(sort, "auto") == 0 ? 0
+                                         : call_refuse(call, "sort", "-change is of all devices, systems and channels");
+    int rc = compared_read(&c, call, NULL, NULL);
+    if (rc)
         return rc;
     int64_t *issues = arena_array(call->arena, c.count + 1, sizeof *issues);
     int64_t *ranks = arena_array(call->arena, c.count + 1, sizeof *ranks);
@@ -95,11 +102,15 @@ static size_t shown(const struct group *g)
 }
 
 /* The trend of a group is the sum of its issues' trends, unless some of them are not shown. */
-static int group_trend(double trend[MIRE_TREND_PARTS], struct call *call, const struct group *g,
-                       const struct issue_summary *summaries)
+static int group_trend(double trend[MIRE_TREND_PARTS], struct call *call, const struct faceted *faceted,
+                       const struct group *g, const struct issue_summary *summaries)
 {
-    if (shown(g) < g->issue_count)
+    if (shown(g) < g->issue_count && !faceted)
         return rows_trend_read(trend, call->tx, call->arena, &call->view, g->issues, g->issue_count);
+    if (faceted) {
+        faceted_trend(trend, faceted, g->issues, g->issue_count);
+        return 0;
+    }
     memset(trend, 0, MIRE_TREND_PARTS * sizeof *trend);
     for (size_t i = 0; i < shown(g); i++)
         for (int part = 0; part < MIRE_TREND_PARTS; part++)
@@ -107,11 +118,12 @@ static int group_trend(double trend[MIRE_TREND_PARTS], struct call *call, const 
     return 0;
 }
 
-static int put_group(struct call *call, const struct group *g, const struct issue_summary *summaries)
+static int put_group(struct call *call, const struct faceted *faceted, const struct group *g,
+                     const struct issue_summary *summaries)
 {
     struct json_writer *w = &call->json;
     double trend[MIRE_TREND_PARTS];
-    int rc = group_trend(trend, call, g, summaries);
+    int rc = group_trend(trend, call, faceted, g, summaries);
 
     json_write_open(w, NULL, '{');
     json_write_text(w, "key", g->key);
@@ -131,7 +143,8 @@ static int put_group(struct call *call, const struct group *g, const struct issu
 }
 
 /* The summaries of all groups of the page come in one go, in the groups' order. */
-static int put_groups(struct call *call, struct group_page *page, const struct devices *devices)
+static int put_groups(struct call *call, struct group_page *page, const struct devices *devices,
+                      const struct faceted *faceted)
 {
     struct issue_summary *summaries = NULL;
     size_t wanted = 0, count = 0, at = 0;
@@ -148,12 +161,14 @@ static int put_groups(struct call *call, struct group_page *page, const struct d
         rc = rows_summaries_read(&summaries, &count, call->tx, call->arena, &call->view, issues, wanted);
     if (rc == 0 && count != wanted)
         return MIRE_FAULT_BROKEN;
+    if (faceted)
+        rows_summaries_of_facets(summaries, count, faceted);
     for (size_t i = 0; i < count; i++)
         summaries[i].totals.devices = devices_of_issue(devices, summaries[i].issue);
     json_write_open(&call->json, "groups", '[');
     for (size_t i = 0, first = 0; rc == 0 && i < page->count; first += shown(&page->groups[i++])) {
         page->groups[i].totals.devices = devices_of_group(devices, page->groups[i].key);
-        rc = put_group(call, &page->groups[i], &summaries[first]);
+        rc = put_group(call, faceted, &page->groups[i], &summaries[first]);
     }
     json_write_close(&call->json, ']');
     return rc;
@@ -171,6 +186,13 @@ static int put_next(struct call *call, const struct group *last)
     return 0;
 }
 
+static int read_devices(struct kept *kept, const struct group_order *order, struct call *call)
+{
+    if (order->faceted)
+        return rows_faceted_devices(kept, call->tx, call->arena, &call->view, order->by, order->faceted);
+    return rows_devices_read(kept, call->tx, call->arena, &call->view, order->by, NULL, 0);
+}
+
 /* The page, and the devices of all matching groups: the devices first if they are the sort key. */
 static int read_page(struct group_page *page, struct kept *kept, struct group_order *order, struct call *call)
 {
@@ -178,12 +200,12 @@ static int read_page(struct group_page *page, struct kept *kept, struct group_or
     int rc = 0;
 
     if (by_devices)
-        rc = rows_devices_read(kept, call->tx, call->arena, &call->view, order->by, NULL, 0);
+        rc = read_devices(kept, order, call);
     order->devices = &kept->devices;
     if (rc == 0)
         rc = rows_groups_read(page, call->tx, call->arena, &call->view, order);
     if (rc == 0 && !by_devices)
-        rc = rows_devices_read(kept, call->tx, call->arena, &call->view, order->by, NULL, 0);
+        rc = read_devices(kept, order, call);
     page->totals.devices = kept->devices.total;
     return rc;
 }
@@ -208,10 +230,10 @@ static void put_states(struct json_writer *w, const struct group_page *page)
 }
 
 /* Sessions of the view, by which counts become rates; null where none is told. */
-static int put_sessions(struct call *call)
+static int put_sessions(struct call *call, const struct faceted *faceted)
 {
-    double sessions;
-    int rc = rows_session_count_read(&sessions, call->tx, &call->view);
+    double sessions = faceted ? faceted->sessions : 0;
+    int rc = faceted ? 0 : rows_session_count_read(&sessions, call->tx, &call->view);
 
     if (!rc && sessions > 0)
         json_write_real(&call->json, "sessions", sessions);
@@ -220,17 +242,41 @@ static int put_sessions(struct call *call)
     return rc;
 }
 
+/* How complete the figures of facets are; null if none are wanted. */
+static void put_faceted(struct json_writer *w, const struct faceted *faceted)
+{
+    if (!faceted) {
+        json_write_null(w, "faceted");
+        return;
+    }
+    json_write_open(w, "faceted", '{');
+    if (faceted->read_since_us)
+        part_time(w, "since", faceted->read_since_us);
+    else
+        json_write_null(w, "since");
+    json_write_i64(w, "others", faceted->others);
+    json_write_close(w, '}');
+}
+
 static int answer_issues(struct call *call)
 {
     struct json_writer *w = &call->json;
     struct group_order order = {0};
     struct group_page page;
     struct kept kept = {0};
+    struct faceted faceted;
     int64_t limit;
     int rc;
 
     if ((rc = read_order(&order, call)) || (rc = call_integer(&limit, call, "limit", 1, 200, 50)) ||
-        (rc = read_cursor(&order, call)) || (rc = read_changed(&order, call)))
+        (rc = read_cursor(&order, call)))
+        return rc;
+    if (rows_is_faceted(&call->view)) {
+        if ((rc = rows_faceted_read(&faceted, call->tx, call->arena, &call->view)))
+            return rc;
+        order.faceted = &faceted;
+    }
+    if ((rc = read_changed(&order, call)))
         return rc;
     order.limit = (int)limit + 1;
     if ((rc = read_page(&page, &kept, &order, call)))
@@ -244,9 +290,10 @@ static int answer_issues(struct call *call)
     json_write_i64(w, "issues_total", page.issues_total);
     part_totals(w, "totals", &page.totals);
     put_states(w, &page);
-    if ((rc = put_sessions(call)))
+    put_faceted(w, order.faceted);
+    if ((rc = put_sessions(call, order.faceted)))
         return rc;
-    rc = put_groups(call, &page, &kept.devices);
+    rc = put_groups(call, &page, &kept.devices, order.faceted);
     if (rc == 0)
         rc = put_completeness(call, "event");
     if (more && rc == 0)
@@ -259,8 +306,9 @@ static int answer_issues(struct call *call)
 
 int get_issues(void *api, struct request *request, struct reply *reply)
 {
-    static const char *const names[] = {"t", "v", "kind", "state", "q", "by", "sort", "cursor", "limit", NULL};
+    static const char *const names[] = {"t",     "v",       "kind", "state", "q",      "os",    "os_version", "model",
+                                        "class", "channel", "by",   "sort",  "cursor", "limit", NULL};
     static const struct call_kind kind = {
-        .table = "groups.issues", .names = names, .has_app = true, .answer = answer_issues};
+        .table = "groups.issues", .names = names, .has_app = true, .has_facets = true, .answer = answer_issues};
     return call_run(api, request, reply, &kind);
 }

@@ -6,7 +6,6 @@
 -- Trees are told apart only where some were split off.
 WITH r AS (
     {rollups}
-    UNION ALL
     SELECT issue_id, tree, {sketch} AS sketch, oldest_at, newest_at
     FROM unnest($18::bigint[], $19::integer[], $20::bytea[], $21::timestamptz[], $22::timestamptz[])
          u (issue_id, tree, {sketch_column}, oldest_at, newest_at)

@@ -4,6 +4,7 @@
 --   $12 $13     rank and key of the last group seen; null: from the beginning       $14  groups of a page
 --   $15 $16     devices by issue               $17 $18  devices by group
 --   $19 $20     issues that changed, and their ranks: the larger the change for the worse, the higher
+--   $21 to $25  issues and sums of the wanted facets, if some are wanted (rows/faceted.h)
 WITH counted AS (
     SELECT issue_id, {tree} AS tree, sum(reports) AS reports, sum(events) AS events, sum(waited_ms) AS waited_ms,
            max(longest_ms) AS longest_ms, max(last_at) AS last_at, min(hour) AS first_hour, max(most_bytes) AS most_bytes
@@ -15,12 +16,14 @@ shown AS (
            max(longest_ms) AS longest_ms, max(last_at) AS last_at, min(first_hour) AS first_hour, max(most_bytes) AS most_bytes
     FROM counted {shown_join}
     GROUP BY 1),
+wanted AS (
+    {wanted}),
 changed AS (
     SELECT * FROM unnest($19::bigint[], $20::bigint[]) u (issue_id, change)),
 named AS (
-    SELECT shown.*, i.caller1, i.caller2, {title} AS title, {image} AS image, {scene} AS scene, {key} AS key, {state} AS state,
+    SELECT wanted.*, i.caller1, i.caller2, {title} AS title, {image} AS image, {scene} AS scene, {key} AS key, {state} AS state,
            coalesce(changed.change, 0) AS change
-    FROM shown JOIN issue i USING (issue_id) LEFT JOIN changed USING (issue_id) {wholes}
+    FROM wanted JOIN issue i USING (issue_id) LEFT JOIN changed USING (issue_id) {wholes}
     WHERE i.app_id = $1 AND {kind_wanted} AND {has_words}),
 m AS MATERIALIZED (
     SELECT * FROM named WHERE {state_wanted}),

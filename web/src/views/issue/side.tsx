@@ -5,9 +5,12 @@ import type { Distribution, Issue } from '../../api/types';
 import { Histogram } from '../../charts/spark';
 import { Trend } from '../../charts/trend';
 import { lang, say } from '../../lib/i18n';
+import { page, query } from '../../lib/location';
+import { facetTitle } from '../../lib/words';
 import { bars, completed } from '../../model/charts';
 import { counted, isOfProcess } from '../../model/event';
 import { count, percent } from '../../model/format';
+import { carried, FACETS, href, isMemory, wantedText } from '../../model/view';
 import { StillArriving } from '../complete';
 import { Ago, Bar, Panel } from '../parts';
 
@@ -56,26 +59,18 @@ export function Side({ data }: { data: Issue }): JSX.Element {
   );
 }
 
-const NAMES: Record<string, string> = {
-  version: 'Version',
-  os_version: 'System',
-  arch: 'Architecture',
-  model: 'Model',
-  process: 'Process',
-  holder: 'Lock held by',
-  class: 'Device class',
-  channel: 'Channel',
-  state: 'State of the app',
-  scene: 'Scene set by the app',
-  country: 'Country',
-};
-
 /* Values beyond those that are counted apart. */
 const OTHERS = '\x7f';
 
-function titleOf(name: string): string {
-  const title = NAMES[name];
-  return title ? say(title) : say('Tag {name}', { name: name.replace(/^tag:/, '') });
+/* A value with the way to all issues that have it, where the list can be filtered by it. */
+function Value({ name, value }: { name: string; value: string }): JSX.Element {
+  const here = page.value;
+  if (value === OTHERS) return <>{say('others')}</>;
+  if (value === '' || here.name !== 'issue') return <>{value || '—'}</>;
+  const key = name === 'version' ? 'v' : FACETS.find((one) => one === name);
+  if (!key) return <>{value}</>;
+  const list = { name: isMemory(here.id) ? 'memory' : 'issues', app: here.app } as const;
+  return <a href={href(list, { ...carried(query.value), q: '', [key]: [wantedText(value)] })}>{value}</a>;
 }
 
 function Shares({ one }: { one: Distribution }): JSX.Element {
@@ -84,7 +79,7 @@ function Shares({ one }: { one: Distribution }): JSX.Element {
     <table class="tight shares">
       <thead>
         <tr>
-          <th scope="col">{titleOf(one.name)}</th>
+          <th scope="col">{facetTitle(one.name)}</th>
           <th scope="col">
             <span class="offscreen">{say('Bar')}</span>
           </th>
@@ -101,7 +96,9 @@ function Shares({ one }: { one: Distribution }): JSX.Element {
       <tbody>
         {one.values.slice(0, 5).map((value) => (
           <tr key={value.key}>
-            <th scope="row">{value.key === OTHERS ? say('others') : value.key || '—'}</th>
+            <th scope="row">
+              <Value name={one.name} value={value.key} />
+            </th>
             <td class="bar-cell">
               <Bar share={value.share} />
             </td>

@@ -1,7 +1,7 @@
 /* The query of a list of issues. It is apart from the list, whose code is loaded with the first such page. */
 
 import type { IssueQuery } from '../../api/client';
-import type { Query } from '../../model/view';
+import { facetsOf, type Query } from '../../model/view';
 
 /* Groups a page: few, because any of them may be unfolded. */
 const PAGE_GROUPS = 40;
@@ -23,5 +23,5 @@ export function listQuery(query: Query, memory: boolean): IssueQuery {
   const chosen = query.kind.filter((one) => !memory || OF_MEMORY.includes(one.replace('!', '')));
   const wanted = chosen.some((one) => !one.startsWith('!'));
   const kind = wanted ? chosen : [...chosen, ...OF_MEMORY.map((one) => (memory ? one : `!${one}`))];
-  return { t, v, kind, state, q, by, sort, cursor: after, limit: PAGE_GROUPS };
+  return { t, v, kind, state, ...facetsOf((key) => query[key]), q, by, sort, cursor: after, limit: PAGE_GROUPS };
 }

@@ -13,9 +13,11 @@ import { useTitle } from '../../lib/title';
 import { duration } from '../../lib/units';
 import { counted } from '../../model/event';
 import { count, exact } from '../../model/format';
+import { isFaceted } from '../../model/view';
 import { StillArriving } from '../complete';
 import { NoMemory, NothingLeft, Waiting } from '../empty';
 import { Exports } from '../exports';
+import { Faceted } from '../facets';
 import { Loaded } from '../parts';
 import { useOverview } from '../shell';
 import { TriageButtons, useMayTriage } from '../triage/buttons';
@@ -154,7 +156,7 @@ function None({ app, memory }: { app: string; memory: boolean }): JSX.Element {
   const { v, kind, state, q } = query.value;
   const result = useQuery(['apps'], api.apps);
   const ever = result.data?.apps.find((one) => one.slug === app)?.last_seen_at;
-  const filtered = v.length + kind.length > 0 || q !== '' || state.length > 0;
+  const filtered = v.length + kind.length > 0 || q !== '' || state.length > 0 || isFaceted(query.value);
   if (memory && !filtered) return <NoMemory />;
   return filtered || ever ? <NothingLeft app={app} what={say('issues')} /> : <Waiting app={app} />;
 }
@@ -195,7 +197,8 @@ function List({ app, data, memory }: { app: string; data: IssueList; memory: boo
   if (query.value.after === '') lastList.value = ids;
   else if (!lastList.value.includes(ids[0] ?? '')) lastList.value = [...lastList.value, ...ids];
   const open = query.value.open;
-  const { changes, busy } = useChanges(app, data.sessions !== null);
+  /* Changes are told of all devices. */
+  const { changes, busy } = useChanges(app, data.sessions !== null && !data.faceted);
   const mayTriage = useMayTriage(app);
   const newest = useNewestVersion(app);
   const anchor = useRef<string>('');
@@ -247,6 +250,7 @@ function List({ app, data, memory }: { app: string; data: IssueList; memory: boo
   const columns = columnsOf(memory, data.sessions !== null);
   return (
     <>
+      <Faceted data={data} />
       {mayTriage ? (
         <div class={chosen.length > 0 ? 'bulk' : 'bulk none'}>
           <span role="status">{chosen.length > 0 ? say('{n|issue|issues} selected', { n: chosen.length }) : ''}</span>

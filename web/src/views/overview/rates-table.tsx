@@ -7,6 +7,7 @@ import type { Rate, Rates, RatesTotal, RatesUsers, RatesValue } from '../../api/
 import { lang, say } from '../../lib/i18n';
 import { patch, query } from '../../lib/location';
 import { useQuery } from '../../lib/query';
+import { facetTitle } from '../../lib/words';
 import { count } from '../../model/format';
 import { RATES, type RateName } from '../../model/rates';
 import { Exports } from '../exports';
@@ -14,23 +15,8 @@ import { fixed, wordsOf } from './rates';
 
 type Of = 'sessions' | 'users';
 
-const FACETS = ['version', 'os', 'os_version', 'arch', 'model', 'process', 'class', 'channel', 'country'] as const;
-type Facet = (typeof FACETS)[number];
-
-function nameOf(facet: Facet): string {
-  const names: Record<Facet, string> = {
-    version: say('Version'),
-    os: say('Operating system'),
-    os_version: say('OS version'),
-    arch: say('Architecture'),
-    model: say('Model'),
-    process: say('Process'),
-    class: say('Device class'),
-    channel: say('Channel'),
-    country: say('Country'),
-  };
-  return names[facet];
-}
+const BY = ['version', 'os', 'os_version', 'arch', 'model', 'process', 'class', 'channel', 'country'] as const;
+type Facet = (typeof BY)[number];
 
 /* Hang time is of hours, never of days of users. */
 function columnsOf(of: Of): RateName[] {
@@ -61,9 +47,9 @@ export function RatesTable({ app, data }: { app: string; data: Rates }): JSX.Ele
         <label>
           {say('by')}{' '}
           <select value={by} disabled={v.length > 0} onChange={(event) => setBy(event.currentTarget.value as Facet)}>
-            {FACETS.map((facet) => (
+            {BY.map((facet) => (
               <option key={facet} value={facet}>
-                {nameOf(facet)}
+                {facetTitle(facet)}
               </option>
             ))}
           </select>
@@ -80,7 +66,7 @@ export function RatesTable({ app, data }: { app: string; data: Rates }): JSX.Ele
         <>
           <Table
             of={of}
-            head={nameOf(by)}
+            head={facetTitle(by)}
             data={data}
             rows={data.versions.map((row) => ({ ...row, name: row.version }))}
             pick
@@ -98,7 +84,12 @@ function ByFacet({ app, t, by, of }: { app: string; t: string; by: Facet; of: Of
   const { data } = useQuery(['rates', app, t, by], (signal) => api.rates(app, { t, v: [], by }, signal));
   if (!data) return <div class="rates-room" aria-hidden="true" />;
   const rows = (data.values ?? []).map((row) => ({ ...row, name: row.value === '' ? say('not known') : row.value }));
-  return <Table of={of} head={nameOf(by)} data={data} rows={rows} />;
+  return (
+    <>
+      <Table of={of} head={facetTitle(by)} data={data} rows={rows} />
+      <Exports path={`apps/${app}/rates`} asked={{ t, by }} of={say('Rates')} />
+    </>
+  );
 }
 
 interface Named {
