@@ -301,6 +301,21 @@ await play(async (server, browser) => {
       await press('f');
       await page.locator('.tabpanel input[type="search"]:focus').waitFor();
     },
+    s: async () => {
+      await graph();
+      await press('s');
+      await page.waitForURL((url) => url.searchParams.get('ff') === 'none');
+      await press('s');
+      await page.waitForURL((url) => !url.searchParams.has('ff'));
+    },
+    r: async () => {
+      await graph();
+      await press('r');
+      await page.waitForURL((url) => url.searchParams.get('ff') === 'both');
+      await page.getByRole('button', { name: 'Fold recursion', pressed: true }).waitFor();
+      await press('r');
+      await page.waitForURL((url) => !url.searchParams.has('ff'));
+    },
     n: async () => {
       const first = await found();
       await press('n');

@@ -20,6 +20,7 @@ export interface Look {
 /* The text on a frame: its function, or its kind. */
 export function label(tree: Tree, i: number): string {
   if (isAll(tree, i)) return say('all');
+  if (tree.counts && tree.counts[i]! > 1) return say('{n} system frames', { n: tree.counts[i]! });
   return isOther(tree, i) ? say('other') : nameOf(tree, i);
 }
 

@@ -53,6 +53,8 @@ export const KEYS: readonly KeyRow[] = [
   { id: 'zoom-out', keys: 'Backspace', does: 'Zoom out to the caller', part: 'Flame graph', local: true },
   { id: 'reset', keys: 'Esc', does: 'Show everything', part: 'Flame graph', local: true },
   { id: 'search', keys: 'f', does: 'Search', part: 'Flame graph' },
+  { id: 'fold-system', keys: 's', does: 'Fold or unfold system frames', part: 'Flame graph' },
+  { id: 'fold-recursion', keys: 'r', does: 'Fold or unfold recursion', part: 'Flame graph' },
   { id: 'hit-next', keys: 'n', does: 'Next hit', part: 'Flame graph' },
   { id: 'hit-previous', keys: 'N', does: 'Previous hit', part: 'Flame graph' },
 ];

@@ -22,6 +22,9 @@ export interface Tree {
   first: Int32Array;
   fan: Int32Array;
   order: Int32Array;
+  /** Of a folded tree: how many system frames each one stands for, and the frame that has those with a hash in it. */
+  counts?: Int32Array;
+  inside?: ReadonlyMap<string, number>;
 }
 
 export function build(flame: Flame, all = flame.value[0] ?? 0): Tree {
@@ -141,7 +144,8 @@ export function lacks(tree: Tree, i: number): boolean {
 }
 
 export function byHash(tree: Tree, hash: string): number {
-  return hash === '' ? -1 : tree.flame.hash.indexOf(hash);
+  const at = hash === '' ? -1 : tree.flame.hash.indexOf(hash);
+  return at < 0 ? (tree.inside?.get(hash) ?? -1) : at;
 }
 
 export interface Found {

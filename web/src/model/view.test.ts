@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { FOLDINGS } from './fold';
 import {
   carried,
   DEFAULTS,
@@ -48,6 +49,7 @@ function anyQuery(seed: number): Query {
     s: pick(null, 0, 19),
     fz: pick('', hex(16)),
     fs: pick('', 'std::map<int>'),
+    ff: pick(...FOLDINGS),
     fo: pick('self', 'total', 'name'),
     c: pick('', 'heap:Malloc 48.00 KiB', 'object:地图,&'),
     type: pick('', 'heap', 'vm', 'object', 'part', 'gauge'),

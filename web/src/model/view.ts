@@ -2,6 +2,8 @@
  * A view is the content of the URL: the page, with its filters, its order and its unfolded rows. Equal views have equal
  * URLs: keys have a fixed order, and defaults are dropped. Unknown keys are kept unchanged.
  */
+import { FOLDINGS, type Folding } from './fold';
+
 export type Page =
   | { name: 'apps' }
   | { name: 'overview'; app: string }
@@ -75,6 +77,8 @@ export interface Query extends Record<FacetKey, string[]> {
   fz: string;
   /** Text searched for in flame graph, tree and table. */
   fs: string;
+  /** The frames that flame graph and tree fold. */
+  ff: Folding;
   /** Order of the function table. */
   fo: 'self' | 'total' | 'name';
   /** Category of memory chosen, as kind:name. */
@@ -113,6 +117,7 @@ export const DEFAULTS: Query = {
   s: null,
   fz: '',
   fs: '',
+  ff: 'system',
   fo: 'self',
   c: '',
   type: '',
@@ -140,6 +145,7 @@ const ORDER = [
   's',
   'fz',
   'fs',
+  'ff',
   'fo',
   'c',
   'type',
@@ -296,6 +302,7 @@ export function parseQuery(search: string): Query {
     s: sample !== null && /^\d{1,4}$/.test(sample) ? Number(sample) : null,
     fz: unpackHash(params.get('fz') ?? ''),
     fs: params.get('fs') ?? '',
+    ff: oneOf(params.get('ff'), FOLDINGS, DEFAULTS.ff),
     fo: oneOf(params.get('fo'), ['self', 'total', 'name'], DEFAULTS.fo),
     c: params.get('c') ?? DEFAULTS.c,
     type: oneOf(params.get('type'), ['', 'heap', 'vm', 'object', 'part', 'gauge'], DEFAULTS.type),

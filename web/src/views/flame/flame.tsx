@@ -9,6 +9,7 @@ import { useKeys } from '../../lib/keys';
 import { patch, query } from '../../lib/location';
 import { useQuery } from '../../lib/query';
 import { build, byHash, type Found, lacks, search, type Tree } from '../../model/flame';
+import { fold, folds, toggled } from '../../model/fold';
 import { amount, exact, percent } from '../../model/format';
 import { isMemory } from '../../model/view';
 import { Exports } from '../exports';
@@ -100,10 +101,25 @@ function useTree({ app, id, flame }: BodyProps): { tree: Tree; whole: Tree } {
   return { tree, whole };
 }
 
+/* The tree as a view folds it. A search is in all frames. */
+function useFolded(tree: Tree): Tree {
+  const { ff, fs } = query.value;
+  const folding = fs === '' ? ff : folds(ff, 'recursion') ? 'recursion' : 'none';
+  return useMemo(() => {
+    if (folding === 'none') return tree;
+    const { flame, counts, now } = fold(tree.flame, folding);
+    const inside = new Map(tree.flame.hash.map((hash, i) => [hash, now[i]!] as const));
+    return { ...build(flame, tree.all), counts, inside };
+  }, [tree, folding]);
+}
+
 function Body(props: BodyProps): JSX.Element {
   const { app, flame, view, id } = props;
   const { fz, fs } = query.value;
-  const { tree, whole } = useTree(props);
+  const loaded = useTree(props);
+  const { whole } = loaded;
+  const folded = useFolded(loaded.tree);
+  const tree = view === 'top' ? loaded.tree : folded;
   const found = useMemo(() => search(tree, fs), [tree, fs]);
   if (whole.size <= 1)
     return (
@@ -115,7 +131,7 @@ function Body(props: BodyProps): JSX.Element {
   return (
     <>
       {isMemory(id) ? <Weighing /> : null}
-      <SearchBar flame={flame} tree={tree} found={found} />
+      <SearchBar flame={flame} tree={tree} found={found} foldable={view !== 'top'} />
       {view === 'flame' ? (
         <Graph tree={tree} found={found} zoomed={Math.max(0, byHash(tree, fz))} whole={whole} />
       ) : null}
@@ -126,7 +142,37 @@ function Body(props: BodyProps): JSX.Element {
   );
 }
 
-function SearchBar({ flame, tree, found }: { flame: Flame; tree: Tree; found: Found }): JSX.Element {
+/* Which frames are folded; a key each. */
+function Folds(): JSX.Element {
+  const { ff } = query.value;
+  const turn = (part: 'system' | 'recursion') => patch({ ff: toggled(query.value.ff, part) });
+  useKeys({ 'fold-system': () => turn('system'), 'fold-recursion': () => turn('recursion') });
+  return (
+    <span class="segments" role="group" aria-label={say('Fold')}>
+      <button
+        type="button"
+        aria-pressed={folds(ff, 'system')}
+        aria-keyshortcuts="s"
+        title={say('Runs of system frames without a branch are one frame')}
+        onClick={() => turn('system')}
+      >
+        {say('Fold system')}
+      </button>
+      <button
+        type="button"
+        aria-pressed={folds(ff, 'recursion')}
+        aria-keyshortcuts="r"
+        title={say('Calls of a function by itself are one frame')}
+        onClick={() => turn('recursion')}
+      >
+        {say('Fold recursion')}
+      </button>
+    </span>
+  );
+}
+
+function SearchBar(props: { flame: Flame; tree: Tree; found: Found; foldable: boolean }): JSX.Element {
+  const { flame, tree, found, foldable } = props;
   const { fs } = query.value;
   const field = useRef<HTMLInputElement>(null);
   const turn = (by: 1 | -1) => {
@@ -160,6 +206,7 @@ function SearchBar({ flame, tree, found }: { flame: Flame; tree: Tree; found: Fo
               })}
         </span>
       ) : null}
+      {foldable ? <Folds /> : null}
       <span class="grow" />
       <span class="dim">
         {say('{time} in {n|report|reports}', {
