@@ -371,7 +371,7 @@ it('every tab of an issue of memory draws', async () => {
 it('every tab of an issue draws', async () => {
   for (const [tab, text] of [
     ['flame', /Width = time/],
-    ['tree', 'aeProcessEvents'],
+    ['tree&ff=none', 'aeProcessEvents'],
     ['top', 'siphash_nocase'],
     ['reports', '63610791'],
     ['raw', 'Operating system'],

@@ -18,8 +18,8 @@ static const struct {
     {"os_upgraded", "the system was upgraded"},
     {"rebooted", "the machine was rebooted"},
     {"background_kill", "killed in the background"},
-    {"watchdog_kill", "killed while stuck"},
-    {"foom", "killed for lack of memory"},
+    {"watchdog_kill", "killed while hung"},
+    {"foom", "killed: out of memory"},
     {"os_kill", "killed by the system or by somebody"},
     {"unknown", "nobody knows"},
 };

@@ -45,7 +45,7 @@ struct report_exit {
     bool debugger;
 };
 
-/* A verdict in words for people: "killed while stuck". A verdict of a later version is returned unchanged. Static or
+/* A verdict in words for people: "killed while hung". A verdict of a later version is returned unchanged. Static or
  * the argument. */
 const char *exit_text(const char *verdict);
 

@@ -8,7 +8,13 @@
 static const char losses_sql[] =
     "SELECT reason, sum(lost)::bigint FROM loss_day JOIN version USING (version_id, app_id) WHERE " SESSION_DAY_IN_VIEW
     " GROUP BY reason ORDER BY 2 DESC, reason COLLATE \"C\"";
+static const char ends_sql[] =
+    "SELECT version, verdict, sum(ends)::float8 FROM session_end_day JOIN version USING (version_id, app_id)"
+    " WHERE " SESSION_DAY_IN_VIEW " AND " IS_WANTED("channel", "$7", "$8")
+    " GROUP BY 1, 2 ORDER BY version COLLATE \"C\", verdict COLLATE \"C\" LIMIT $9";
 /* clang-format on */
+
+#define ENDS_MAX 2000 /* versions and verdicts together */
 
 static void take(struct session_sums *out, const struct pg_rows *rows, size_t i)
 {
@@ -70,6 +76,25 @@ int rows_sessions_each_read(struct session_point **out, size_t *count, struct pg
                             const struct view *view, const struct filter *channel)
 {
     return read_sessions(out, count, tx, arena, view, channel, MIRE_SESSION_VERSIONS_MAX);
+}
+
+int rows_ends_read(struct end_sum **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
+                   const struct filter *channel)
+{
+    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+
+    int rc = pg_query(&rows, tx, ends_sql, VIEW_PARAMS(view), SLOT_PARAM, FILTER_PARAMS(channel), PG_INT8(ENDS_MAX));
+    if (rc != 0)
+        return rc;
+    *count = pg_row_count(rows);
+    *out = arena_array(arena, *count + 1, sizeof **out);
+    for (size_t i = 0; *out && i < *count; i++) {
+        (*out)[i] = (struct end_sum){arena_strdup(arena, pg_text(rows, i, 0)), arena_strdup(arena, pg_text(rows, i, 1)),
+                                     pg_real(rows, i, 2)};
+        if (!(*out)[i].version || !(*out)[i].verdict)
+            return MIRE_FAULT_MEMORY;
+    }
+    return *out ? 0 : MIRE_FAULT_MEMORY;
 }
 
 int rows_losses_read(struct loss_sum **out, size_t *count, struct pg_tx *tx, struct arena *arena,

@@ -34,6 +34,14 @@ int rows_sessions_read(struct session_point **out, size_t *count, struct pg_tx *
 int rows_sessions_each_read(struct session_point **out, size_t *count, struct pg_tx *tx, struct arena *arena,
                             const struct view *view, const struct filter *channel);
 
+/* Ends of runs by version and verdict, of the versions whose ends are known, in the order of bytes. */
+struct end_sum {
+    const char *version, *verdict; /* a verdict as exit_counted has it */
+    double ends;
+};
+int rows_ends_read(struct end_sum **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
+                   const struct filter *channel);
+
 /* Losses that devices reported, most first. App, version, and the days of the span apply. */
 struct loss_sum {
     const char *reason;

@@ -2629,6 +2629,12 @@ export interface components {
             versions: components["schemas"]["RatesVersion"][];
             /** @description With `by`: by each value of that facet, most sessions first, at most 50. */
             values?: components["schemas"]["RatesValue"][];
+            /** @description Runs whose end is known, scaled, by version and verdict: exit.verdict of the wire, or other. */
+            endings: {
+                version: string;
+                verdict: string;
+                ends: number;
+            }[];
             /** @description Losses of devices by the counts in reports and session records of these days, of all channels, most first. */
             losses: components["schemas"]["Loss"][];
             /** @description As in Overview, of session records. */

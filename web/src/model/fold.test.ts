@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import type { Flame } from '../api/types';
 import { build, children, nameOf } from './flame';
-import { FOLDINGS, fold, toggled } from './fold';
+import { fold, toggled } from './fold';
+import { FOLDINGS } from './view';
 
 type Row = [name: string, parent: number, self: number, role?: string];
 const ROLES = ['app', 'system', 'runtime', 'unknown'];

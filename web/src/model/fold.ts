@@ -8,10 +8,7 @@
  * by itself are added to the outermost one.
  */
 import type { Flame } from '../api/types';
-
-/** The frames that a view folds. */
-export type Folding = 'system' | 'recursion' | 'both' | 'none';
-export const FOLDINGS: readonly Folding[] = ['system', 'recursion', 'both', 'none'];
+import type { Folding } from './view';
 
 export interface Folded {
   flame: Flame;

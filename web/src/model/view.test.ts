@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { FOLDINGS } from './fold';
 import {
   carried,
   DEFAULTS,
+  FOLDINGS,
   formatPage,
   formatQuery,
   MEMORY_TABS,

@@ -2,8 +2,6 @@
  * A view is the content of the URL: the page, with its filters, its order and its unfolded rows. Equal views have equal
  * URLs: keys have a fixed order, and defaults are dropped. Unknown keys are kept unchanged.
  */
-import { FOLDINGS, type Folding } from './fold';
-
 export type Page =
   | { name: 'apps' }
   | { name: 'overview'; app: string }
@@ -47,6 +45,10 @@ export const MEMORY_TABS: readonly Tab[] = [
   'activity',
   'raw',
 ];
+
+/** The frames that a view folds. */
+export type Folding = 'system' | 'recursion' | 'both' | 'none';
+export const FOLDINGS: readonly Folding[] = ['system', 'recursion', 'both', 'none'];
 
 /** Facets of the device and its channel that the lists are filtered by, besides version and kind. */
 export const FACETS = ['os', 'os_version', 'model', 'class', 'channel'] as const;

@@ -2,7 +2,7 @@
  * bar. */
 
 import type { JSX } from 'preact';
-import { useRef } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { api } from '../api/client';
 import type { Share } from '../api/types';
 import { lang, say } from '../lib/i18n';
@@ -13,7 +13,8 @@ import { kindWord } from '../lib/words';
 import { moment } from '../model/format';
 import { absolute, isRelative, PRESETS, resolve, type Span, shift, widen } from '../model/range';
 import { carried, FACETS, type FacetKey, facetsOf, formatPage, formatQuery, href } from '../model/view';
-import { chipText, DeviceMenu, Values } from './facets';
+import { chipText, Values } from './facet-values';
+import { Late } from './late';
 import { announce, below, copy } from './parts';
 
 const MENUS = [
@@ -210,6 +211,30 @@ function FacetMenu(props: { id: 'v' | 'kind'; label: string; values: readonly Sh
       </button>
       <div id={`menu-${id}`} popover="auto" class="menu" onToggle={below}>
         <Values id={id} values={values} {...(id === 'kind' ? { word: kindWord } : {})} />
+      </div>
+    </>
+  );
+}
+
+const loadFacets = () => import('./facets').then((module) => module.DeviceFacets);
+
+function DeviceMenu({ app }: { app: string }): JSX.Element {
+  const [open, setOpen] = useState(false);
+  return (
+    <>
+      <button type="button" popovertarget="menu-device">
+        {say('Device')} <span aria-hidden="true">▾</span>
+      </button>
+      <div
+        id="menu-device"
+        popover="auto"
+        class="menu"
+        onToggle={(event) => {
+          setOpen((event as unknown as ToggleEvent).newState === 'open');
+          below(event);
+        }}
+      >
+        {open ? <Late load={loadFacets} props={{ app }} label={say('Device')} /> : null}
       </div>
     </>
   );

@@ -92,6 +92,25 @@ static void put_losses(struct json_writer *w, const struct loss_sum *losses, siz
     json_write_close(w, ']');
 }
 
+static int put_ends(struct call *call, const struct filter *channel)
+{
+    struct json_writer *w = &call->json;
+    struct end_sum *ends;
+    size_t count;
+    int rc = rows_ends_read(&ends, &count, call->tx, call->arena, &call->view, channel);
+
+    json_write_open(w, "endings", '[');
+    for (size_t i = 0; !rc && i < count; i++) {
+        json_write_open(w, NULL, '{');
+        json_write_text(w, "version", ends[i].version);
+        json_write_text(w, "verdict", ends[i].verdict);
+        json_write_real(w, "ends", ends[i].ends);
+        json_write_close(w, '}');
+    }
+    json_write_close(w, ']');
+    return rc;
+}
+
 /* Whole days: those that the range touches. */
 static void put_days(struct json_writer *w, const struct span *span)
 {
@@ -137,6 +156,8 @@ static int answer_rates(struct call *call)
     put_versions(w, points + (count ? 1 : 0), count ? count - 1 : 0, &told);
     if (by)
         rc = put_values(call, &told, facet);
+    if (!rc)
+        rc = put_ends(call, &channel);
     put_losses(w, losses, loss_count);
     if (!rc)
         rc = put_completeness(call, "session");

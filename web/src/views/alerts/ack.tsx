@@ -1,5 +1,6 @@
 /* Where the link of a message leads: one alert, and the button that acknowledges it. No sign-in is needed. */
 
+import '../../style/alerts.css';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { api } from '../../api/client';

@@ -1,5 +1,6 @@
 /* Alerts of an app: what fires, the rules, where messages go, and what fired before. */
 
+import '../../style/alerts.css';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { api } from '../../api/client';

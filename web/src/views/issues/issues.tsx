@@ -17,11 +17,11 @@ import { isFaceted } from '../../model/view';
 import { StillArriving } from '../complete';
 import { NoMemory, NothingLeft, Waiting } from '../empty';
 import { Exports } from '../exports';
-import { Faceted } from '../facets';
 import { Loaded } from '../parts';
 import { useOverview } from '../shell';
 import { TriageButtons, useMayTriage } from '../triage/buttons';
 import { listQuery } from './asked';
+import { Faceted } from './faceted';
 import { type Columns, columnsOf, GroupRows } from './rows';
 import { selected } from './selected';
 

@@ -1,5 +1,6 @@
 /* /:app/memory/:id - one memory issue: the function that allocates too much, and the tabs with the details. */
 
+import '../../style/memory.css';
 import type { JSX } from 'preact';
 import type { Issue } from '../../api/types';
 import { lang, say } from '../../lib/i18n';

@@ -16,6 +16,7 @@ import { Late } from '../late';
 import { Panel } from '../parts';
 import { useReleases } from '../releases';
 
+const loadEnds = () => import('./ends').then((module) => module.EndsPanel);
 const loadTable = () => import('./rates-table').then((module) => module.RatesTable);
 
 /* Session records below which a rate is shown greyed. */
@@ -73,6 +74,7 @@ export function RatesPanel({ app }: { app: string }): JSX.Element | null {
         <StillArriving days={data.completeness} />
         <Losses losses={data.losses} />
       </Panel>
+      {data.endings.length > 0 ? <Late load={loadEnds} props={{ data }} label={say('Why sessions ended')} /> : null}
     </>
   );
 }
