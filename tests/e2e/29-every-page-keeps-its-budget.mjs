@@ -1,0 +1,119 @@
+#!/usr/bin/env node
+/*
+ * Goal: with a month of reports behind them, all pages together keep the budgets that are counts: the first load 60 KB of
+ * compressed code, any page 150 KB over the wire, 2,000 nodes, a layout that moves by 0.02 at most, JSON that is
+ * compressed, 1 KB in 30 s of a tab at which nobody looks. Going back undoes a drill-down. Times are a bench's.
+ */
+import assert from 'node:assert/strict';
+import { gzipSync } from 'node:zlib';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { costOf } from './support/budget.mjs';
+import { openPage, settle } from './support/rules.mjs';
+import { play } from './support/scene.mjs';
+import { getJson, sought } from './support/server.mjs';
+
+const KIB = 1024;
+const IDLE_S = 30;
+
+async function pagesOf(server) {
+  const at = `${server.url}/api/v1/apps/demo`;
+  const { groups } = await getJson(`${at}/issues?t=30d&by=place`);
+  const hang = groups[0].issues[0].id;
+  const { reports } = await getJson(`${at}/issues/${hang}/reports?t=30d`);
+  const { versions } = await getJson(`${at}/versions?t=30d`);
+  const model = (await getJson(`${at}/facets?t=30d&by=model`)).values[0].key;
+  const tabs = ['stack', 'flame', 'tree', 'top', 'reports', 'group', 'activity', 'raw'];
+  return [
+    '/',
+    '/demo?t=30d',
+    '/demo/issues?t=30d',
+    '/demo/issues?t=30d&by=caller1',
+    '/demo/issues?t=30d&by=category',
+    `/demo/issues?t=30d&model=${encodeURIComponent(model)}`,
+    '/demo/memory?t=30d',
+    ...tabs.map((tab) => `/demo/issues/${hang}?t=30d&tab=${tab}`),
+    `/demo/issues/${hang}?t=30d&n=${reports[0].id}`,
+    '/demo/versions?t=30d',
+    `/demo/versions/${versions[0].version}?t=30d`,
+    '/demo/symbols',
+    '/demo/rules',
+    '/demo/rollout',
+    '/demo/alerts',
+    ...['', '/members', '/reports', '/links', '/forget', '/audit'].map((part) => `/demo/settings${part}`),
+    '/demo/start',
+    '/fresh',
+    '/-/new',
+    '/-/profile',
+    '/-/server',
+    '/-/health',
+    '/-/audit',
+  ];
+}
+
+/* The code that the first page names, as it comes over the wire. */
+async function initial(url) {
+  const text = await (await fetch(url)).text();
+  const names = [...text.matchAll(/(?:src|href)="(\/assets\/[^"]+\.(?:js|css))"/g)].map((match) => match[1]);
+  assert.ok(names.length >= 2, text);
+  const bodies = await Promise.all(names.map(async (name) => Buffer.from(await (await fetch(url + name)).arrayBuffer())));
+  return bodies.reduce((sum, body) => sum + gzipSync(body, { level: 9 }).length, 0);
+}
+
+function overBudget(path, cost) {
+  const told = [];
+  if (cost.transferred > 150 * KIB) told.push(`${path}: ${(cost.transferred / KIB).toFixed(0)} KiB`);
+  if (cost.nodes > 2000) told.push(`${path}: ${cost.nodes} nodes`);
+  if (cost.moved > 0.02) told.push(`${path}: the layout moves by ${cost.moved.toFixed(3)}`);
+  for (const { url, mimeType, headers } of cost.answers) {
+    const size = Number(headers['content-length'] ?? headers['Content-Length'] ?? 0);
+    if (/json/.test(mimeType) && size > 2 * KIB && !headers['content-encoding'] && !headers['Content-Encoding'])
+      told.push(`${url}: ${size} bytes are not compressed`);
+  }
+  return told;
+}
+
+await play(async (server, browser) => {
+  await server.mire('seed', 'demo', '--reports', '4000', '--days', '30', '--data-dir', server.env.MIRED_DATA_DIR);
+  await server.key('fresh');
+  await sought(server, 'demo');
+  const first = await initial(server.url);
+  const over = first > 60 * KIB ? [`the first load: ${(first / KIB).toFixed(1)} KiB`] : [];
+
+  const idle = [];
+  for (const path of await pagesOf(server)) {
+    const cost = await costOf(browser, server.url + path, settle);
+    console.log(`${path}: ${(cost.transferred / KIB).toFixed(0)} KiB, ${cost.nodes} nodes, ${cost.moved.toFixed(3)}`);
+    over.push(...overBudget(path, cost));
+    idle.push({ path, cost, before: cost.total(), requests: cost.requests() });
+  }
+  await sleep(IDLE_S * 1000);
+  for (const { path, cost, before, requests } of idle) {
+    const more = cost.total() - before;
+    if (more > KIB * (1 + 0)) over.push(`${path}: ${more} bytes in ${cost.requests() - requests} requests of an idle tab`);
+    await cost.close();
+  }
+  assert.deepEqual(over, []);
+
+  const { page, complaints, close } = await openPage(browser);
+  await page.goto(`${server.url}/demo?t=30d`);
+  await settle(page);
+  const ways = [
+    [() => page.locator('.rates button.link').first(), 'v'],
+    [() => page.locator('.shares th a').first(), null],
+  ];
+  for (const [link] of ways) {
+    if (link === ways[1][0]) {
+      await page.goto(`${server.url}/demo/issues?t=30d`);
+      await settle(page);
+      await page.locator('table.issues tbody a').first().click();
+      await page.locator('.shares th a').first().waitFor();
+    }
+    const before = page.url();
+    await link().click();
+    await page.waitForURL((url) => url.href !== before);
+    await page.goBack();
+    await page.waitForURL((url) => url.href === before);
+  }
+  assert.deepEqual(complaints, []);
+  await close();
+});
