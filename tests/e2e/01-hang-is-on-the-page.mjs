@@ -34,7 +34,7 @@ await play(async (server, browser) => {
   assert.match(new URL(page.url()).pathname, new RegExp(`^/mapview/issues/${feature.id}$`));
   assert.ok((await page.locator('h1').textContent()).includes(feature.caller1));
   const main = await page.locator('main').textContent();
-  for (const told of ['3.0 s', '8.0.38', 'Caller1', feature.caller1])
+  for (const told of ['3.0 s', '8.0.38', 'Culprit', feature.caller1])
     assert.ok(main.includes(told), `the issue shows ${told}`);
   await page.getByRole('tab', { name: 'Raw' }).click();
   await page.getByText(report.id).first().waitFor();

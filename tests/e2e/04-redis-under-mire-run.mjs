@@ -54,7 +54,7 @@ try {
   await settle(page);
   assert.match(await page.locator('h1').textContent(), /^keysCommand/);
   const stack = page.locator('table.stack');
-  await stack.locator('tr', { hasText: 'keysCommand' }).getByText('Caller1').waitFor();
+  await stack.locator('tr', { hasText: 'keysCommand' }).getByText('Culprit').waitFor();
   await stack.getByText('aeMain').first().waitFor();
   assert.deepEqual(complaints, []);
 } catch (error) {

@@ -50,7 +50,7 @@ await play(async (server, browser) => {
   assert.match(suspects, /Malloc 48\.00 KiB\s*heap378 MiB8,064.*×18too many bytes/);
   assert.match(suspects, /MapViewController.*×18 \(count\)too many objects/);
   const stacks = page.getByRole('region', { name: 'Stacks of Malloc 48.00 KiB' });
-  assert.match(await stacks.textContent(), /80\s%.*302 MiB.*app\+0x40\s*Caller1/);
+  assert.match(await stacks.textContent(), /80\s%.*302 MiB.*app\+0x40\s*Culprit/);
   const main = await page.locator('main').textContent();
   for (const told of ['Killed: out of memory.', 'of 6 baselines of this version and device class', 'All 817 categories'])
     assert.ok(main.includes(told), `the page shows ${told}`);

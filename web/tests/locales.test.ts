@@ -2,9 +2,10 @@
 /* Every text of the pages has its translation, with the same values in it, and no translation is left over. */
 import { readdir, readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
+import { FACET_TITLES } from '../src/lib/facets';
 import { say } from '../src/lib/i18n';
 import { KEYS } from '../src/lib/keys';
-import { FACET_TITLES, GUESSES, KINDS, REASONS, WAITS, WORDS } from '../src/lib/words';
+import { GUESSES, KINDS, REASONS, WAITS, WORDS } from '../src/lib/words';
 import chinese from '../src/locales/zh-CN.json';
 import { FINDINGS } from '../src/views/people/findings';
 

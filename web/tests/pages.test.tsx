@@ -163,8 +163,8 @@ it('the list shows a row a place, or both levels, and folding a group goes into 
 
 it('an issue opens at the hottest stack, with Caller1, Caller2 and the repeat of each frame', async () => {
   open('/redis-server/issues/I-1');
-  await screen.findByText('Caller1');
-  expect(screen.getByText('Caller2')).toBeTruthy();
+  await screen.findByText('Culprit');
+  expect(screen.getByText('Scene')).toBeTruthy();
   expect(screen.getAllByText('20/20').length).toBeGreaterThan(3);
   expect(screen.getByText(/Sampled: the last/)).toBeTruthy();
   await waitFor(() => expect(location.search).toBe('?tab=stack'));
@@ -260,7 +260,7 @@ it('allocations name the suspects, why, and who allocated them', async () => {
   expect(suspects.textContent).toMatch(/Malloc 48.00 KiB.*too many bytes/);
   expect(suspects.textContent).toMatch(/GdkPixbuf.*\(count\).*too many objects/);
   const stacks = screen.getByRole('region', { name: 'Stacks of Malloc 48.00 KiB' });
-  expect(stacks.textContent).toMatch(/78\s%.*TileCache::insert\(Key, Tile&&\)\s*Caller1/);
+  expect(stacks.textContent).toMatch(/78\s%.*TileCache::insert\(Key, Tile&&\)\s*Culprit/);
   expect(screen.getByText('Killed: out of memory.')).toBeTruthy();
   expect(screen.getByText(/of 9 baselines of this version and device class/)).toBeTruthy();
   expect(screen.getByText(/99\s% sure, 7 of 7 exclusions hold/)).toBeTruthy();
@@ -433,7 +433,7 @@ it('a problem shows its title, its request id and a way to try again', async () 
   expect(screen.getByText(problem.request_id)).toBeTruthy();
   serve(ALL);
   fireEvent.click(screen.getByText('Retry'));
-  expect(await screen.findByText('Caller1')).toBeTruthy();
+  expect(await screen.findByText('Culprit')).toBeTruthy();
 });
 
 it.each([

@@ -97,24 +97,3 @@ export function kindWord(text: string): string {
 export function word(text: string): string {
   return WORDS.includes(text) ? say(text) : text;
 }
-
-/* Facets of reports and sessions, by the server's name. */
-export const FACET_TITLES: Readonly<Record<string, string>> = {
-  version: 'Version',
-  os: 'Operating system',
-  os_version: 'OS version',
-  arch: 'Architecture',
-  model: 'Model',
-  process: 'Process',
-  holder: 'Lock held by',
-  class: 'Device class',
-  channel: 'Channel',
-  state: 'State of the app',
-  scene: 'Scene set by the app',
-  country: 'Country',
-};
-
-export function facetTitle(name: string): string {
-  const title = FACET_TITLES[name];
-  return title ? say(title) : say('Tag {name}', { name: name.replace(/^tag:/, '') });
-}

@@ -3,10 +3,11 @@
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { api } from '../api/client';
+import { facetTitle } from '../lib/facets';
 import { say } from '../lib/i18n';
 import { query } from '../lib/location';
 import { useQuery } from '../lib/query';
-import { facetTitle, osWord } from '../lib/words';
+import { osWord } from '../lib/words';
 import { FACETS, type FacetKey } from '../model/view';
 import { Values } from './facet-values';
 

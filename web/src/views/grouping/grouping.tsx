@@ -193,9 +193,11 @@ function Aligned({ id, other, lines }: { id: string; other: string; lines: Row[]
       <tbody>
         {lines.map((line, i) => (
           <tr key={i} class={line.weight === null ? 'apart' : 'same'}>
-            <td class="fn">{line.ours ? `${line.ours.function}${line.oursIsCaller1 ? ' ◂ Caller1' : ''}` : ''}</td>
             <td class="fn">
-              {line.theirs ? `${line.theirs.function}${line.theirsIsCaller1 ? ' ◂ Caller1' : ''}` : ''}
+              {line.ours ? `${line.ours.function}${line.oursIsCaller1 ? ` ◂ ${say('Culprit')}` : ''}` : ''}
+            </td>
+            <td class="fn">
+              {line.theirs ? `${line.theirs.function}${line.theirsIsCaller1 ? ` ◂ ${say('Culprit')}` : ''}` : ''}
             </td>
             <td class="num">{line.weight === null ? '' : percent(line.weight, lang.value)}</td>
           </tr>

@@ -99,9 +99,5 @@ function Facts({ data }: { data: Issue }): JSX.Element | null {
     data.many_threads > 0 ? say('over 64 threads {share}', { share: share(data.many_threads) }) : '',
     data.suppressed > 0 ? say('{n} more not sent (repeats)', { n: exact(data.suppressed, lang.value) }) : '',
   ].filter((text) => text !== '');
-  return told.length > 0 ? (
-    <p class="dim small facts">
-      {say('Of the reports:')} {told.join(' · ')}
-    </p>
-  ) : null;
+  return told.length > 0 ? <p class="dim small facts">{told.join(' · ')}</p> : null;
 }

@@ -18,9 +18,10 @@ import { base } from '../../model/name';
 import { asText, hotAsText, hotMiddle, isPartial, leafOf, outerFrom, perCell } from '../../model/stack';
 import { Bar, copy, Loaded, Moment } from '../parts';
 import { FramePlace } from '../place';
+import { CallerTag } from './caller-tag';
 import { Blame, Cost, Verdict } from './event';
 import { Ownerless } from './ownerless';
-import { Threads } from './threads';
+import { Threads, WithHolder } from './threads';
 import { Why } from './why';
 
 export function useReport(app: string, id: string): Result<Report> {
@@ -105,7 +106,9 @@ function Body({ app, report: whole }: { app: string; report: Report }): JSX.Elem
       <Blame report={report} />
       {isPartial(report) ? <p class="dim">{report.why}</p> : null}
       <Strip report={report} chosen={chosen} />
-      <Frames app={app} report={report} frames={frames} sample={chosen} />
+      <WithHolder app={app} report={whole}>
+        <Frames app={app} report={report} frames={frames} sample={chosen} />
+      </WithHolder>
       <Ownerless app={app} report={report} />
       <Why report={report} frames={frames} />
       <Threads app={app} report={whole} />
@@ -256,8 +259,8 @@ function Frames(props: { app: string; report: Report; frames: readonly Frame[]; 
               ) : null}
               <th scope="row">
                 <span class="fn">{frame.function}</span>
-                {sample === null && i === report.caller1 ? <span class="tag caller">Caller1</span> : null}
-                {sample === null && i === report.caller2 ? <span class="tag caller">Caller2</span> : null}
+                {sample === null && i === report.caller1 ? <CallerTag name="Caller1" /> : null}
+                {sample === null && i === report.caller2 ? <CallerTag name="Caller2" /> : null}
                 {frame.inlined ? <span class="tag">{say('inlined')}</span> : null}
                 {i === middle ? (
                   <span class="tag hot">{say('hot middle frame: always there, its callees vary')}</span>

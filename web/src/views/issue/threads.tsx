@@ -1,6 +1,6 @@
-/* The other threads of a report: the holder of the lock first, then by CPU time. */
+/* The other threads of a report: the holder of the lock, beside the stack that waits for it, and the rest by CPU time. */
 
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import type { Report } from '../../api/types';
 import { say } from '../../lib/i18n';
 import { duration } from '../../lib/units';
@@ -11,21 +11,47 @@ import { FramePlace } from '../place';
 
 const STATES: Record<string, string> = { R: 'running', S: 'asleep', D: 'in disk sleep' };
 
-export function Threads({ app, report }: { app: string; report: Report }): JSX.Element {
+type Listed = ReturnType<typeof inOrder>[number];
+
+function isHolder(report: Report, [thread, i]: Listed): boolean {
+  return i === report.lock?.thread || thread.role === 'owner';
+}
+
+function List({ app, report, threads }: { app: string; report: Report; threads: readonly Listed[] }): JSX.Element {
   return (
     <>
-      {inOrder(report).map(([thread, i]) => (
+      {threads.map(([thread, i]) => (
         <OneThread
           key={thread.tid}
           app={app}
           version={report.row.version}
           thread={thread}
-          holds={i === report.lock?.thread || thread.role === 'owner'}
+          holds={isHolder(report, [thread, i])}
           frame={i === report.lock?.thread ? report.lock.frame : null}
         />
       ))}
     </>
   );
+}
+
+/* What waits, and beside it what holds the lock, where that is known. */
+export function WithHolder(props: { app: string; report: Report; children: ComponentChildren }): JSX.Element {
+  const { app, report, children } = props;
+  const holders = inOrder(report).filter((one) => isHolder(report, one));
+  if (holders.length === 0) return <>{children}</>;
+  return (
+    <div class="waiter-holder">
+      <div>{children}</div>
+      <section aria-label={say('Holder of the lock')}>
+        <h2>{say('Holder of the lock')}</h2>
+        <List app={app} report={report} threads={holders} />
+      </section>
+    </div>
+  );
+}
+
+export function Threads({ app, report }: { app: string; report: Report }): JSX.Element {
+  return <List app={app} report={report} threads={inOrder(report).filter((one) => !isHolder(report, one))} />;
 }
 
 interface ThreadProps {
@@ -57,7 +83,7 @@ function OneThread(props: ThreadProps): JSX.Element {
       </summary>
       <ol class="plain-stack">
         {thread.frames.map((frame, i) => (
-          <li key={i} class={frame.role === 'app' ? '' : 'dim'}>
+          <li key={i} class={i === answers ? 'strong' : frame.role === 'app' ? '' : 'dim'}>
             <span class="fn">{frame.function}</span> <span class="image">{base(frame.image)}</span>{' '}
             <FramePlace app={app} version={version} frame={frame} />
             {i === answers ? <span class="tag reason-lock">{say('holds it here')}</span> : null}

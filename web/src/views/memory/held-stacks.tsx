@@ -10,6 +10,7 @@ import { bytes, exact, offBytes, offCount, percent } from '../../model/format';
 import { type Row, type ShownStack, stacksOf } from '../../model/memory';
 import { base } from '../../model/name';
 import { asText } from '../../model/stack';
+import { CallerTag } from '../issue/caller-tag';
 import { Bar, copy, WeighedBy } from '../parts';
 import { FramePlace } from '../place';
 import { aboutPart, kindOfCategory } from './held-table';
@@ -118,15 +119,14 @@ function OneStack({ app, version, shown, first, of, mapped }: StackProps): JSX.E
           <span class="num">{of === 'bytes' ? size : exact(stack.count, lang.value)}</span>{' '}
           {off ? <span class="dim small">{off} </span> : null}
           <span class="fn">{blamed ? blamed.function : say('a stack that is not known')}</span>{' '}
-          {blamed ? <span class="tag caller">Caller1</span> : null}
+          {blamed ? <CallerTag name="Caller1" /> : null}
           {grown > 0 ? <span class="rose"> +{bytes(grown)}</span> : null}
         </summary>
         {open ? (
           <ol class="plain-stack">
             {frames.map((frame, i) => (
               <li key={i} class={frame.role === 'app' ? '' : 'dim'}>
-                <span class="fn">{frame.function}</span>{' '}
-                {i === caller1 ? <span class="tag caller">Caller1</span> : null}{' '}
+                <span class="fn">{frame.function}</span> {i === caller1 ? <CallerTag name="Caller1" /> : null}{' '}
                 <span class="image">{base(frame.image)}</span> <FramePlace app={app} version={version} frame={frame} />
               </li>
             ))}
