@@ -2,7 +2,7 @@
 
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { api } from '../../api/client';
 import type { Change, IssueList } from '../../api/types';
 import { lang, say } from '../../lib/i18n';
@@ -13,6 +13,7 @@ import { useTitle } from '../../lib/title';
 import { duration } from '../../lib/units';
 import { counted } from '../../model/event';
 import { count, exact } from '../../model/format';
+import { sharedPrefix } from '../../model/prefix';
 import { isFaceted } from '../../model/view';
 import { StillArriving } from '../complete';
 import { NoMemory, NothingLeft, Waiting } from '../empty';
@@ -248,6 +249,7 @@ function List({ app, data, memory }: { app: string; data: IssueList; memory: boo
   /* Keys and the bar change the selected issues; without any, those of the row with the focus. */
   const meant = () => (chosen.length > 0 ? chosen : idsOf(document.activeElement));
   const columns = columnsOf(memory, data.sessions !== null);
+  const prefix = useMemo(() => sharedPrefix(groups.map((group) => group.title)), [data]);
   return (
     <>
       <Faceted data={data} />
@@ -276,6 +278,7 @@ function List({ app, data, memory }: { app: string; data: IssueList; memory: boo
             changes={changes}
             sessions={data.sessions}
             columns={columns}
+            prefix={prefix}
             select={mayTriage ? (of) => toggle(of, false) : null}
             open={isOpen(group.key)}
             fold={() => fold(group.key)}

@@ -118,6 +118,8 @@ interface ListProps {
   changes: ReadonlyMap<string, Change>;
   sessions: number | null;
   columns: Columns;
+  /** The beginning that most names share, shown dim. */
+  prefix?: string;
   /** Select issues, or no longer; null where nothing can be done with them. */
   select: ((ids: string[]) => void) | null;
 }
@@ -126,6 +128,16 @@ interface GroupProps extends ListProps {
   group: Group;
   open: boolean;
   fold: () => void;
+}
+
+function Name({ of, prefix = '' }: { of: string; prefix?: string | undefined }): JSX.Element {
+  const dim = prefix !== '' && of.startsWith(prefix) ? prefix : '';
+  return (
+    <span class="fn">
+      {dim ? <span class="prefix">{dim}</span> : null}
+      {of.slice(dim.length)}
+    </span>
+  );
 }
 
 function Tick({ ids, name, select }: { ids: string[]; name: string; select: ListProps['select'] }): JSX.Element | null {
@@ -155,7 +167,7 @@ function PlaceRow({ group, ...list }: ListProps & { group: Group }): JSX.Element
           <Tick ids={ids} name={group.title} select={select} />
           <a href={issueHref(app, top.id)} data-row>
             <span class="id">{top.id}</span>
-            <span class="fn">{group.title}</span>
+            <Name of={group.title} prefix={list.prefix} />
           </a>
           {group.scene !== '' && group.scene !== group.title ? (
             <span class="scene">
@@ -220,7 +232,7 @@ export function GroupRows(props: GroupProps): JSX.Element {
               <span class="twist" aria-hidden="true">
                 {open ? '▾' : '▸'}
               </span>
-              <span class="fn">{query.value.by === 'category' ? kindWord(group.title) : group.title}</span>
+              <Name of={query.value.by === 'category' ? kindWord(group.title) : group.title} prefix={list.prefix} />
               {group.image ? <span class="image">{base(group.image)}</span> : null}
             </button>
           </span>
@@ -281,7 +293,7 @@ function IssueRow(props: ListProps & { issue: IssueSummary; title: 1 | 2 }): JSX
           <a href={to} data-row>
             <span class="id">{issue.id}</span>
             {title === 2 && issue.caller2 ? <span class="dim">{say('in')} </span> : null}
-            <span class="fn">{name}</span>
+            <Name of={name} prefix={list.prefix} />
           </a>
           <Tags row={issue} />
         </span>
