@@ -161,12 +161,12 @@ function Step({ to, label, sign }: { to: string | null; label: string; sign: str
   ) : null;
 }
 
-/* The tab in the URL; otherwise the last used one, which is then written into the URL. */
-export function useTab(tabs: readonly Tab[]): Tab {
+/* The tab in the URL; otherwise the last used one, or `first`, which is then written into the URL. */
+export function useTab(tabs: readonly Tab[], first = tabs[0]!): Tab {
   const given = query.value.tab;
   const last = recall('tab') as Tab | null;
   const known = (tab: Tab | null): tab is Tab => tab !== null && tabs.includes(tab);
-  const tab = known(given) ? given : known(last) ? last : tabs[0]!;
+  const tab = known(given) ? given : known(last) ? last : first;
   useEffect(() => {
     if (given !== tab) patch({ tab });
     remember('tab', tab);

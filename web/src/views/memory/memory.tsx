@@ -22,9 +22,12 @@ export function MemoryPage({ app, id }: { app: string; id: string }): JSX.Elemen
   );
 }
 
+/* With so many reports, all together say more than one of them. */
+const MANY_REPORTS = 5;
+
 function Body({ app, id, data }: { app: string; id: string; data: Issue }): JSX.Element {
   const { issue } = data;
-  const tab = useTab(MEMORY_TABS);
+  const tab = useTab(MEMORY_TABS, issue.totals.reports >= MANY_REPORTS ? 'all' : 'held');
   return (
     <>
       <IssueHead app={app} id={id} data={data} tab={tab} />
