@@ -57,6 +57,7 @@ def check_tables(mired):
     for path, rows, least in ((f"{app}/issues?t=30d", lambda a: [i for g in a["groups"] for i in g["issues"]], 5),
                               (f"{app}/issues?t=30d&limit=2", lambda a: [i for g in a["groups"] for i in g["issues"]], 2),
                               (f"{issue}/reports?t=30d", lambda a: a["reports"], 1), (f"{app}/rates?t=30d", lambda a: a["versions"], 3),
+                              (f"{app}/rates?t=30d&by=model", lambda a: a["values"], 3),
                               ("/apps", lambda a: a["apps"], 1), (f"{app}/changes?t=30d", lambda a: a["issues"], 0), (f"{issue}/activity", lambda a: a["acts"], 1),
                               (f"{app}/symbols", lambda a: a["missing"], 0), (f"{app}/keys", lambda a: a["keys"], 1), (f"{app}/members", lambda a: a["members"], 0),
                               (f"{app}/alerts/history", lambda a: a["alerts"], 0), (f"{app}/rollout", lambda a: a["history"], 0),

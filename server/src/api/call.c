@@ -427,7 +427,7 @@ int call_run(void *api, struct request *request, struct reply *reply, const stru
     }
     const char *format = kind->table ? request_query(request, "format") : NULL;
     if (format && !strcmp(format, "csv"))
-        return reply_csv(&call, kind->table);
+        return reply_csv(&call, call.table ? call.table : kind->table);
     text_fini(&reply->text);
     reply->text = (struct text){.bytes = call.json.text, .len = call.json.len, .room = call.json.room};
     rc = reply_json(reply, 200);

@@ -26,7 +26,8 @@ struct call {
     struct view view;
     int64_t issue; /* of the path; 0 where it has none */
     struct json_writer json;
-    const void *kept; /* by `answer` for `later`; in the arena */
+    const char *table; /* in place of the kind's, where the question decides which; NULL: the kind's */
+    const void *kept;  /* by `answer` for `later`; in the arena */
 };
 
 /* Results of `answer` besides 0 and faults. */

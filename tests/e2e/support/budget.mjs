@@ -17,17 +17,36 @@ export async function costOf(browser, url, settle, options = {}) {
   );
   await page.addInitScript(() => {
     globalThis.moved = 0;
+    globalThis.movers = [];
+    const told = (node) => `${node?.nodeName ?? ''}.${node?.className ?? ''}`;
     new PerformanceObserver((list) => {
-      for (const entry of list.getEntries()) if (!entry.hadRecentInput) globalThis.moved += entry.value;
+      for (const entry of list.getEntries()) {
+        if (entry.hadRecentInput) continue;
+        globalThis.moved += entry.value;
+        for (const { node, previousRect, currentRect } of entry.sources)
+          globalThis.movers.push(`${told(node)} ${previousRect.x},${previousRect.y} to ${currentRect.x},${currentRect.y}`);
+      }
     }).observe({ type: 'layout-shift', buffered: true });
   });
   await page.goto(url, { waitUntil: 'networkidle' });
   await settle(page);
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
   const total = () => [...bytes.values()].reduce((sum, more) => sum + more, 0);
-  const { nodes, moved } = await page.evaluate(() => ({
+  const { nodes, moved, movers } = await page.evaluate(() => ({
     nodes: document.querySelectorAll('*').length,
     moved: globalThis.moved,
+    movers: globalThis.movers,
   }));
-  return { page, transferred: total(), total, requests: () => answers.size, answers: [...answers.values()], nodes, moved, close: () => context.close() };
+  const largest = [...bytes].sort((a, b) => b[1] - a[1]).slice(0, 12);
+  return {
+    transferred: total(),
+    largest: largest.map(([id, size]) => `${size} ${answers.get(id)?.url.replace(/^https?:\/\/[^/]+/, '')}`),
+    nodes,
+    moved,
+    movers,
+    answers: [...answers.values()],
+    total,
+    requests: () => answers.size,
+    close: () => context.close(),
+  };
 }

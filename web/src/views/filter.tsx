@@ -234,7 +234,7 @@ function DeviceMenu({ app }: { app: string }): JSX.Element {
           below(event);
         }}
       >
-        {open ? <Late load={loadFacets} props={{ app }} label={say('Device')} /> : null}
+        {open ? <Late load={loadFacets} props={{ app }} label={say('Device')} rows={6} /> : null}
       </div>
     </>
   );

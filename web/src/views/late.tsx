@@ -9,11 +9,13 @@ interface LateProps<P extends object> {
   load: () => Promise<ComponentType<P>>;
   props: P;
   label: string;
+  /** Of a part of a page: its height in rows while it is loaded. */
+  rows?: number;
 }
 
 const loaded = new Map<unknown, ComponentType<never>>();
 
-export function Late<P extends object>({ load, props, label }: LateProps<P>): JSX.Element {
+export function Late<P extends object>({ load, props, label, rows }: LateProps<P>): JSX.Element {
   const [state, setState] = useState<'loading' | 'there' | 'failed'>('loading');
   const Page = loaded.get(load) as ComponentType<P> | undefined;
   useEffect(() => {
@@ -29,7 +31,7 @@ export function Late<P extends object>({ load, props, label }: LateProps<P>): JS
   if (Page) return <Page {...props} />;
   return (
     <>
-      <h1>{label}</h1>
+      {rows === undefined ? <h1>{label}</h1> : null}
       {state === 'failed' ? (
         <div class="notice bad" role="alert">
           <strong>{say('The page could not be loaded')}</strong>
@@ -38,7 +40,7 @@ export function Late<P extends object>({ load, props, label }: LateProps<P>): JS
           </button>
         </div>
       ) : (
-        <Skeleton rows={18} label={label} />
+        <Skeleton rows={rows ?? 18} label={label} />
       )}
     </>
   );

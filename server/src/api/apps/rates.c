@@ -154,8 +154,10 @@ static int answer_rates(struct call *call)
     part_spreads(w, &told.all);
     json_write_close(w, '}');
     put_versions(w, points + (count ? 1 : 0), count ? count - 1 : 0, &told);
-    if (by)
+    if (by) {
         rc = put_values(call, &told, facet);
+        call->table = "values";
+    }
     if (!rc)
         rc = put_ends(call, &channel);
     put_losses(w, losses, loss_count);

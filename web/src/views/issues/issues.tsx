@@ -54,8 +54,10 @@ export function useNewestVersion(app: string): string {
 export function IssuesPage({ app, memory = false }: { app: string; memory?: boolean }): JSX.Element {
   useTitle(memory ? say('Memory of {app}', { app }) : say('Issues of {app}', { app }));
   const wanted = listQuery(query.value, memory);
+  /* The first report is waited for; an empty list of an app with reports stays empty. */
+  const known = (useOverview(app, query.value.t).data?.totals.reports ?? 0) > 0;
   const result = useQuery(['issues', app, wanted], (signal) => api.issues(app, wanted, signal), {
-    again: (data) => (data && data.total > 0 ? false : 2_000),
+    again: (data) => (known || (data && data.total > 0) ? false : 2_000),
   });
   const news = useNews(app, result.dataUpdatedAt);
   const { by } = query.value;

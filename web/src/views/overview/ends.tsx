@@ -2,8 +2,10 @@
 
 import '../../style/ends.css';
 import type { JSX } from 'preact';
-import type { Rates } from '../../api/types';
+import { api } from '../../api/client';
 import { lang, say } from '../../lib/i18n';
+import { query } from '../../lib/location';
+import { useQuery } from '../../lib/query';
 import { type Ending, endingsOf } from '../../model/endings';
 import { percent } from '../../model/format';
 import { Panel } from '../parts';
@@ -23,8 +25,10 @@ function wordOf(ending: Ending): string {
 }
 
 /* Nothing, where no end is known. */
-export function EndsPanel({ data }: { data: Rates }): JSX.Element | null {
-  const rows = endingsOf(data);
+export function EndsPanel({ app }: { app: string }): JSX.Element | null {
+  const { t, v } = query.value;
+  const { data } = useQuery(['rates', app, t, v], (signal) => api.rates(app, { t, v }, signal));
+  const rows = data ? endingsOf(data) : [];
   if (rows.length === 0) return null;
   return (
     <Panel title={say('Why sessions ended')}>

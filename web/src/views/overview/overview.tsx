@@ -24,6 +24,7 @@ import { Ago, Bar, Loaded, now, Panel } from '../parts';
 import { RatesPanel } from './rates';
 import { TurnsTable } from './turns';
 
+const loadEnds = () => import('./ends').then((module) => module.EndsPanel);
 const loadChanged = () => import('./changed').then((module) => module.ChangedPanel);
 
 export function OverviewPage({ app }: { app: string }): JSX.Element {
@@ -56,7 +57,7 @@ function Body({ app, data }: { app: string; data: Overview }): JSX.Element {
   return (
     <>
       <RatesPanel app={app} />
-      <Late load={loadChanged} props={{ app }} label={say('What changed')} />
+      <Late load={loadChanged} props={{ app }} label={say('What changed')} rows={6} />
       <div class="tiles">
         <Tile href={list('-events')} label={what} value={count(totals.events, lang.value)} note={sampled(totals)} />
         <Tile
@@ -152,6 +153,7 @@ function Body({ app, data }: { app: string; data: Overview }): JSX.Element {
           </Panel>
         ) : null}
       </div>
+      <Late load={loadEnds} props={{ app }} label={say('Why sessions ended')} rows={8} />
     </>
   );
 }

@@ -16,7 +16,6 @@ import { Late } from '../late';
 import { Panel } from '../parts';
 import { useReleases } from '../releases';
 
-const loadEnds = () => import('./ends').then((module) => module.EndsPanel);
 const loadTable = () => import('./rates-table').then((module) => module.RatesTable);
 
 /* Session records below which a rate is shown greyed. */
@@ -64,7 +63,7 @@ export function RatesPanel({ app }: { app: string }): JSX.Element | null {
         ) : null}
         <details class="small">
           <summary>{say('All rates of all versions')}</summary>
-          <Late load={loadTable} props={{ app, data }} label={say('Rates')} />
+          <Late load={loadTable} props={{ app, data }} label={say('Rates')} rows={6} />
         </details>
         <p class="dim small">
           {say('From {n|session record|session records}. Ranges are 95 % intervals.', {
@@ -74,7 +73,6 @@ export function RatesPanel({ app }: { app: string }): JSX.Element | null {
         <StillArriving days={data.completeness} />
         <Losses losses={data.losses} />
       </Panel>
-      {data.endings.length > 0 ? <Late load={loadEnds} props={{ data }} label={say('Why sessions ended')} /> : null}
     </>
   );
 }
