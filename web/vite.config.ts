@@ -26,6 +26,24 @@ function precompress(): Plugin {
   };
 }
 
+interface Modules {
+  getModuleInfo(id: string): { importedIds: readonly string[]; isEntry: boolean } | null;
+}
+
+/* All that the first page needs is one file: each further one would bring its own head, and compress alone. */
+function firstOrNot() {
+  const first = new Set<string>();
+  const walk = (id: string, modules: Modules) => {
+    if (first.has(id)) return;
+    first.add(id);
+    for (const next of modules.getModuleInfo(id)?.importedIds ?? []) walk(next, modules);
+  };
+  return (id: string, modules: Modules): string | null => {
+    if (first.size === 0) walk(join(import.meta.dirname, 'src/main.tsx'), modules);
+    return first.has(id) ? 'first' : null;
+  };
+}
+
 export default defineConfig({
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   plugins: [docs(), precompress()],
@@ -38,6 +56,7 @@ export default defineConfig({
     },
     assetsInlineLimit: 0,
     reportCompressedSize: false,
+    rolldownOptions: { output: { codeSplitting: { groups: [{ name: firstOrNot(), debugName: 'first' }] } } },
   },
   server: { proxy: { '/api': process.env.MIRE_API ?? 'http://127.0.0.1:7117' } },
   test: {
