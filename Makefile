@@ -20,6 +20,8 @@ MAKEFLAGS += --no-print-directory
 # Building for one preset: $(call build,PRESET[,--target T]).
 build = cmake --preset $(1) --log-level=WARNING > /dev/null && cmake --build --preset $(1) -j $(JOBS) $(2)
 ctest = ctest --preset $(1) -j $(JOBS) $(2)
+# Folder of a preset; ci builds where release does.
+built = $(CURDIR)/build/$(patsubst ci,release,$(PRESET))
 
 .PHONY: all build test check asan tsan aarch64 aar android-matrix fuzz bench e2e fmt demo demo-once install symbols-proof corpus exits torture oracle soak network programs replay contract faults package package-bare image release clean help
 
@@ -119,7 +121,7 @@ replay: build
 	@$(call build,$(PRESET),--target replay-all)
 
 package: build
-	@MIRE_BINARY_DIR=$(CURDIR)/build/$(PRESET) deploy/package/package.sh
+	@MIRE_BINARY_DIR=$(built) deploy/package/package.sh
 
 SUITES ?= bookworm
 package-bare: package
@@ -135,10 +137,10 @@ release:
 	@deploy/release.sh "$(VERSION)"
 
 contract: build
-	@MIRE_SOURCE_DIR=$(CURDIR) MIRE_BINARY_DIR=$(CURDIR)/build/$(PRESET) tests/schemathesis/contract.py
+	@MIRE_SOURCE_DIR=$(CURDIR) MIRE_BINARY_DIR=$(built) tests/schemathesis/contract.py
 
 faults: build
-	@ONLY='$(ONLY)' MIRE_SOURCE_DIR=$(CURDIR) MIRE_BINARY_DIR=$(CURDIR)/build/$(PRESET) tests/bench/faults.py
+	@ONLY='$(ONLY)' MIRE_SOURCE_DIR=$(CURDIR) MIRE_BINARY_DIR=$(built) tests/bench/faults.py
 
 e2e: build
 	@deploy/need.sh test
