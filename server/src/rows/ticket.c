@@ -1,5 +1,6 @@
 /* ticket.c - the statements behind ticket.h. */
 #include "rows/ticket.h"
+#include "base/clock.h"
 #include "rows/rows.h"
 
 /* clang-format off */
@@ -13,7 +14,7 @@ static const char write_sql[] =
     " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (app_id) DO UPDATE SET kind = excluded.kind,"
     " address = excluded.address, project = excluded.project, token = excluded.token, secret = excluded.secret,"
     " closed_resolves = excluded.closed_resolves, reopened_opens = excluded.reopened_opens, made_by = excluded.made_by,"
-    " made_at = now()";
+    " made_at = excluded.made_at";
 static const char give_up_sql[] =
     "UPDATE ticket SET state = 'failed', fault = 'the tracker was removed' WHERE app_id = $1 AND state = 'waiting' AND kind <> $2";
 static const char due_sql[] =
@@ -24,11 +25,12 @@ static const char add_sql[] =
 static const char of_issue_sql[] =
     "SELECT " TICKET " FROM ticket t WHERE t.app_id = $1 AND (t.issue_id = $2 OR t.issue_id IN"
     " (SELECT issue_id FROM issue_shown WHERE shown_id = $2)) ORDER BY t.state <> 'failed' DESC, t.ticket_id DESC LIMIT 1";
+static const char next_sql[] =
+    "SELECT " TICKET ", " TRACKER " FROM ticket t JOIN tracker r USING (app_id) WHERE t.state = 'waiting' AND t.due_at <= now()"
+    " ORDER BY t.due_at, t.ticket_id LIMIT 1 FOR UPDATE OF t SKIP LOCKED";
 static const char begin_sql[] =
-    "WITH t AS (UPDATE ticket SET attempt = gen_random_uuid(), tries = tries + 1, due_at = now() + make_interval(secs => $1)"
-    "  WHERE ticket_id = (SELECT ticket_id FROM ticket WHERE state = 'waiting' AND due_at <= now() ORDER BY due_at, ticket_id"
-    "   LIMIT 1 FOR UPDATE SKIP LOCKED) RETURNING *)"
-    " SELECT " TICKET ", " TRACKER " FROM t JOIN tracker r USING (app_id)";
+    "UPDATE ticket SET attempt = $2, tries = tries + 1, due_at = now() + make_interval(secs => $3) WHERE ticket_id = $1"
+    " AND state = 'waiting' AND due_at <= now()";
 static const char made_sql[] =
     "UPDATE ticket SET state = 'open', remote_id = $3, name = $4, url = $5, fault = '' WHERE ticket_id = $1 AND attempt = $2"
     " AND state = 'waiting'";
@@ -144,14 +146,23 @@ int rows_ticket_begin(struct ticket_row *out, struct tracker_row *tracker, struc
                       int lease_s)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    int rc = pg_query(&rows, tx, begin_sql, PG_REAL(lease_s));
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *begun = NULL;
+    struct uuid attempt;
+    int rc = pg_query(&rows, tx, next_sql);
 
     if (rc || !pg_row_count(rows))
         return rc;
+    uuid_make(&attempt, clock_wall_us());
     rc = take_ticket(out, arena, rows);
     if (!rc)
         rc = take_tracker(tracker, arena, rows, TICKET_COLUMNS);
-    return rc ? rc : 1;
+    if (!rc)
+        rc = pg_query(&begun, tx, begin_sql, PG_UUID(&out->id), PG_UUID(&attempt), PG_REAL(lease_s));
+    if (rc)
+        return rc;
+    out->attempt = attempt;
+    out->tries++;
+    return pg_touched(begun) ? 1 : MIRE_FAULT_RACED;
 }
 
 int rows_ticket_made(struct pg_tx *tx, const struct ticket_row *ticket)
