@@ -2,6 +2,7 @@
 #include "support/rolluptest.h"
 
 #include "support/pgtest.h"
+#include "support/standingtest.h"
 
 #include "base/arena.h"
 #include "base/clock.h"
@@ -346,4 +347,5 @@ void rolluptest_check(struct pg *pg)
         check_sessions(&list, tx, &session_counts[i]);
     pg_end(&tx);
     arena_fini(&list.arena);
+    standingtest_check(pg);
 }

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "rows/hour_columns.h"
+#include "rows/standing.h"
 
 /* A column of `count` values for a list parameter; NULL: no memory. */
 #define COLUMN(arena, count, type) ((type *)arena_array((arena), (count) + 1, sizeof(type)))
@@ -48,7 +49,7 @@ void hour_columns_fill(struct hour_columns *out, const struct hour_row *hours, s
     }
 }
 
-int rows_version_hours_add(struct pg_tx *tx, struct arena *arena, const struct hour_row *hours, size_t count)
+static int version_hours_add(struct pg_tx *tx, struct arena *arena, const struct hour_row *hours, size_t count)
 {
     struct hour_columns c;
 
@@ -73,7 +74,7 @@ int rows_version_hours_add(struct pg_tx *tx, struct arena *arena, const struct h
                     PG_REALS(c.events, count), PG_REALS(c.waited, count), PG_INT8S(c.longest, count));
 }
 
-int rows_issue_hours_add(struct pg_tx *tx, struct arena *arena, const struct hour_row *hours, size_t count)
+static int issue_hours_add(struct pg_tx *tx, struct arena *arena, const struct hour_row *hours, size_t count)
 {
     struct hour_columns c;
 
@@ -99,6 +100,18 @@ int rows_issue_hours_add(struct pg_tx *tx, struct arena *arena, const struct hou
         PG_INT4(hours->app_id), PG_INT2S(c.slots, count), PG_TIMES(c.hours, count), PG_INT8S(c.issues, count),
         PG_INT8S(c.versions, count), PG_INT4S(c.trees, count), PG_INT8S(c.reports, count), PG_REALS(c.events, count),
         PG_REALS(c.waited, count), PG_INT8S(c.longest, count), PG_TIMES(c.last, count), PG_INT8S(c.most, count));
+}
+
+int rows_version_hours_add(struct pg_tx *tx, struct arena *arena, const struct hour_row *hours, size_t count)
+{
+    int rc = version_hours_add(tx, arena, hours, count);
+    return rc ? rc : rows_standing_change(tx, arena, hours, count, MIRE_OF_VERSIONS);
+}
+
+int rows_issue_hours_add(struct pg_tx *tx, struct arena *arena, const struct hour_row *hours, size_t count)
+{
+    int rc = issue_hours_add(tx, arena, hours, count);
+    return rc ? rc : rows_standing_change(tx, arena, hours, count, MIRE_OF_ISSUES);
 }
 
 /* Turns of each length; nothing if no report tells of any. */
@@ -173,11 +186,13 @@ int rows_hours_add(struct pg_tx *tx, struct arena *arena, const struct hour_row 
         return MIRE_FAULT_MEMORY;
     for (size_t i = 0; i < count; i++)
         arrivals[i] = (struct rows_arrival){clock_day(hours[i].hour_us), hours[i].delay, hours[i].events};
-    int rc = rows_version_hours_add(tx, arena, hours, count);
+    int rc = version_hours_add(tx, arena, hours, count);
     if (!rc)
-        rc = rows_issue_hours_add(tx, arena, hours, count);
+        rc = issue_hours_add(tx, arena, hours, count);
     if (!rc)
         rc = turns_add(tx, arena, hours, count);
+    if (!rc)
+        rc = rows_standing_change(tx, arena, hours, count, MIRE_OF_ISSUES | MIRE_OF_VERSIONS | MIRE_OF_TURNS);
     return rc ? rc : rows_arrivals_add(tx, arena, hours->app_id, "event", arrivals, count);
 }
 

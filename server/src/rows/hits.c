@@ -5,6 +5,7 @@
 #include "model/version.h"
 #include "rows/issue_days.h"
 #include "rows/sql.h"
+#include "rows/standing_read.h"
 #include "rows/view_sql.h"
 
 #include <math.h>
@@ -20,18 +21,21 @@ int rows_hits_read(struct issue_hits **out, size_t *count, struct pg_tx *tx, str
                    const struct view *view)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+    struct counted counted;
     bool split;
 
     int rc = rows_splits_read(&split, tx, view->app);
     if (rc)
         return rc;
     const char *sql =
-        SQL_FILL(arena, sql_issue_hits, {"hour_in_view", HOUR_IN_VIEW}, {"tree", TREE_IF(split)},
+        SQL_FILL(arena, sql_issue_hits, {"counted", counted_sql(arena, 4)}, {"tree", TREE_IF(split)},
                  {"by_tree", BY_TREE_IF(split)}, {"shown_id", SHOWN_ID("counted")},
-                 {"shown_join", SHOWN_JOIN("counted")}, {"kind_wanted", IS_WANTED("i.category", "$7", "$8")});
+                 {"shown_join", SHOWN_JOIN("counted")}, {"kind_wanted", IS_WANTED("i.category", "$2", "$3")});
     if (!sql)
         return MIRE_FAULT_MEMORY;
-    rc = pg_query(&rows, tx, sql, VIEW_PARAMS(view), SLOT_PARAM, FILTER_PARAMS(&view->kind));
+    rc = rows_counted_issues(&counted, tx, arena, view);
+    if (!rc)
+        rc = pg_query(&rows, tx, sql, PG_INT4(view->app), FILTER_PARAMS(&view->kind), COUNTED_PARAMS(&counted));
     if (rc)
         return rc;
     *count = pg_row_count(rows);

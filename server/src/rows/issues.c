@@ -1,7 +1,7 @@
 /*
- * issues.c - the issue list on two levels, and summaries of single issues, from the hourly counters.
+ * issues.c - the issue list on two levels, and summaries of single issues, from the standing sums.
  *
- * The list is one statement: counters by issue -> matching issues -> groups -> one page of them. Sums that are sort
+ * The list is one statement: standing sums by issue -> matching issues -> groups -> one page of them. Sums that are sort
  * keys are rounded first, so that a cursor finds its position again, whatever the order of the additions was.
  */
 #include "rows/issues.h"
@@ -9,6 +9,7 @@
 #include "rows/faceted.h"
 #include "rows/rows.h"
 #include "rows/sql.h"
+#include "rows/standing_read.h"
 #include "rows/view_sql.h"
 
 #include <stdlib.h>
@@ -39,14 +40,10 @@ static const char summaries_sql[] =
     " FROM unnest($2::bigint[]) WITH ORDINALITY u (issue_id, place) JOIN issue i USING (issue_id)" WHOLES
     " JOIN version v ON v.version_id = coalesce(w.first_version_id, i.first_version_id) WHERE i.app_id = $1 ORDER BY u.place";
 
-/* An event counts in the part of the range its hour begins in. $8 beginning and $9 length of the range, seconds */
-#define PART "floor((date_part('epoch', hour) - $8::float8) * 24 / $9::float8)::integer"
-_Static_assert(MIRE_TREND_PARTS == 24, "parts of PART");
-#define PART_PARAMS(v) PG_REAL((double)(v)->span.from_s), PG_REAL((double)((v)->span.to_s - (v)->span.from_s))
+/* $2 the issues. */
 static const char trend_sql[] =
-    "WITH h AS (SELECT issue_id, %1$s AS tree, " PART " AS part, sum(events) AS events FROM issue_hour"
-    "  WHERE " HOUR_IN_VIEW " AND issue_id = ANY ($10::bigint[]) GROUP BY 1, 3%2$s)"
-    " SELECT h.part, sum(events) FROM h" SHOWN_JOIN("h") " WHERE " SHOWN_ID("h") " = ANY ($7::bigint[]) GROUP BY 1";
+    "WITH h AS (SELECT issue_id, {tree} AS tree, part, sum(events) AS events FROM {counted} GROUP BY 1, 3{by_tree})"
+    " SELECT h.part, sum(events) FROM h" SHOWN_JOIN("h") " WHERE " SHOWN_ID("h") " = ANY ($2::bigint[]) GROUP BY 1";
 /* clang-format on */
 
 static struct totals totals_at(const struct pg_rows *rows, size_t row, int column)
@@ -67,18 +64,22 @@ int rows_trend_read(double trend[MIRE_TREND_PARTS], struct pg_tx *tx, struct are
                     const int64_t *issues, size_t count)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+    const struct counted_by by = {.part_count = MIRE_TREND_PARTS};
     const char *sql = NULL;
+    struct counted counted;
     struct issue_keys keys;
     bool split;
 
     int rc = rows_keys_read(&keys, tx, arena, issues, count);
     if (rc == 0)
         rc = rows_splits_read(&split, tx, view->app);
-    if (rc == 0 && !(sql = arena_printf(arena, trend_sql, TREE_IF(split), BY_TREE_IF(split))))
+    if (rc == 0 && !(sql = SQL_FILL(arena, trend_sql, {"tree", TREE_IF(split)}, {"by_tree", BY_TREE_IF(split)},
+                                    {"counted", counted_sql(arena, 3)})))
         rc = MIRE_FAULT_MEMORY;
     if (rc == 0)
-        rc = pg_query(&rows, tx, sql, VIEW_PARAMS(view), SLOT_PARAM, PG_INT8S(issues, count), PART_PARAMS(view),
-                      PG_INT8S(keys.issues, keys.count));
+        rc = rows_counted_of_issues(&counted, tx, arena, view, keys.issues, keys.count, &by);
+    if (rc == 0)
+        rc = pg_query(&rows, tx, sql, PG_INT4(view->app), PG_INT8S(issues, count), COUNTED_PARAMS(&counted));
     memset(trend, 0, MIRE_TREND_PARTS * sizeof *trend);
     for (size_t i = 0; rc == 0 && i < pg_row_count(rows); i++)
         trend_add(trend, pg_int(rows, i, 0), pg_real(rows, i, 1));
@@ -90,9 +91,10 @@ struct ranks {
     size_t count;
     struct ranked_version {
         int64_t id;
+        size_t place; /* among the ids */
         const char *version;
     } * by_rank;
-    int64_t *ids;
+    int64_t *ids; /* rising */
     int32_t *ranks;
 };
 
@@ -105,7 +107,8 @@ static int read_ranks(struct ranks *out, struct pg_tx *tx, struct arena *arena, 
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
 
-    int rc = pg_query(&rows, tx, "SELECT version_id, version FROM version WHERE app_id = $1", PG_INT4(view->app));
+    int rc =
+        pg_query(&rows, tx, "SELECT version_id, version FROM version WHERE app_id = $1 ORDER BY 1", PG_INT4(view->app));
     if (rc != 0)
         return rc;
     out->count = pg_row_count(rows);
@@ -115,16 +118,15 @@ static int read_ranks(struct ranks *out, struct pg_tx *tx, struct arena *arena, 
     if (!out->by_rank || !out->ids || !out->ranks)
         return MIRE_FAULT_MEMORY;
     for (size_t i = 0; i < out->count; i++) {
-        out->by_rank[i] = (struct ranked_version){pg_int(rows, i, 0), arena_strdup(arena, pg_text(rows, i, 1))};
+        out->by_rank[i] = (struct ranked_version){pg_int(rows, i, 0), i, arena_strdup(arena, pg_text(rows, i, 1))};
         if (!out->by_rank[i].version)
             return MIRE_FAULT_MEMORY;
+        out->ids[i] = out->by_rank[i].id;
     }
 
     qsort(out->by_rank, out->count, sizeof *out->by_rank, by_version);
-    for (size_t i = 0; i < out->count; i++) {
-        out->ids[i] = out->by_rank[i].id;
-        out->ranks[i] = (int32_t)i;
-    }
+    for (size_t i = 0; i < out->count; i++)
+        out->ranks[out->by_rank[i].place] = (int32_t)i;
 
     return 0;
 }
@@ -199,9 +201,16 @@ static int summaries_count(struct issue_summary *summaries, size_t count, struct
 
 static const char *counters_statement(struct arena *arena, bool split)
 {
-    return SQL_FILL(arena, sql_issue_counters, {"part", PART}, {"hour_in_view", HOUR_IN_VIEW},
-                    {"shown_id", SHOWN_ID("counted")}, {"shown_join", SHOWN_JOIN("counted")}, {"tree", TREE_IF(split)},
-                    {"by_tree", BY_TREE_IF(split)});
+    return SQL_FILL(arena, sql_issue_counters, {"counted", counted_sql(arena, 3)}, {"shown_id", SHOWN_ID("counted")},
+                    {"shown_join", SHOWN_JOIN("counted")}, {"tree", TREE_IF(split)}, {"by_tree", BY_TREE_IF(split)});
+}
+
+static int count_issues(struct counted *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
+                        const struct issue_keys *keys, const struct ranks *ranks)
+{
+    const struct counted_by by = {
+        .part_count = MIRE_TREND_PARTS, .version_ids = ranks->ids, .ranks = ranks->ranks, .rank_count = ranks->count};
+    return rows_counted_of_issues(out, tx, arena, view, keys->issues, keys->count, &by);
 }
 
 int rows_summaries_read(struct issue_summary **out, size_t *count, struct pg_tx *tx, struct arena *arena,
@@ -209,6 +218,7 @@ int rows_summaries_read(struct issue_summary **out, size_t *count, struct pg_tx 
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
     struct pg_rows *counters MIRE_SCOPED(pg_rows_free) = NULL;
+    struct counted counted;
     const char *sql = NULL;
     struct ranks ranks;
     struct issue_keys keys;
@@ -224,9 +234,9 @@ int rows_summaries_read(struct issue_summary **out, size_t *count, struct pg_tx 
     if (rc == 0 && !(sql = counters_statement(arena, split)))
         rc = MIRE_FAULT_MEMORY;
     if (rc == 0)
-        rc = pg_query(&counters, tx, sql, VIEW_PARAMS(view), SLOT_PARAM, PG_INT8S(issues, issue_count),
-                      PART_PARAMS(view), PG_INT8S(ranks.ids, ranks.count), PG_INT4S(ranks.ranks, ranks.count),
-                      PG_INT8S(keys.issues, keys.count));
+        rc = count_issues(&counted, tx, arena, view, &keys, &ranks);
+    if (rc == 0)
+        rc = pg_query(&counters, tx, sql, PG_INT4(view->app), PG_INT8S(issues, issue_count), COUNTED_PARAMS(&counted));
     if (rc != 0)
         return rc;
     *count = pg_row_count(rows);
@@ -249,27 +259,33 @@ void rows_summaries_of_facets(struct issue_summary *summaries, size_t count, con
 
 /* clang-format off */
 static const char top_sql[] =
-    "WITH h AS (SELECT issue_id, %1$s AS tree, sum(waited_ms) AS waited_ms, sum(events) AS events FROM issue_hour"
-    "  WHERE " HOUR_IN_VIEW " GROUP BY 1%2$s),"
+    "WITH h AS (SELECT issue_id, {tree} AS tree, sum(waited_ms) AS waited_ms, sum(events) AS events FROM {counted}"
+    "  GROUP BY 1{by_tree}),"
     " c AS (SELECT " SHOWN_ID("h") " AS issue_id, sum(waited_ms) AS waited_ms, sum(events) AS events FROM h" SHOWN_JOIN("h")
     "  GROUP BY 1),"
     " r AS (SELECT issue_id, subject <> '' AS of_memory, row_number() OVER (PARTITION BY subject <> '' ORDER BY"
     "   round((CASE WHEN subject = '' THEN waited_ms ELSE events END)::numeric, 0) DESC, issue_id) AS place"
-    "  FROM c JOIN issue USING (issue_id) WHERE " IS_WANTED("category", "$7", "$8") ")"
-    " SELECT issue_id, of_memory FROM r WHERE place <= $9 ORDER BY of_memory, place";
+    "  FROM c JOIN issue USING (issue_id) WHERE " IS_WANTED("category", "$2", "$3") ")"
+    " SELECT issue_id, of_memory FROM r WHERE place <= $4 ORDER BY of_memory, place";
 /* clang-format on */
 
 int rows_top(struct top *out, struct pg_tx *tx, struct arena *arena, const struct view *view)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
     bool split;
+    struct counted counted;
     int rc = rows_splits_read(&split, tx, view->app);
-    const char *sql = rc ? NULL : arena_printf(arena, top_sql, TREE_IF(split), BY_TREE_IF(split));
+    const char *sql = rc ? NULL
+                         : SQL_FILL(arena, top_sql, {"tree", TREE_IF(split)}, {"by_tree", BY_TREE_IF(split)},
+                                    {"counted", counted_sql(arena, 5)});
 
     *out = (struct top){.waited_count = 0};
     if (!sql)
         return rc ? rc : MIRE_FAULT_MEMORY;
-    rc = pg_query(&rows, tx, sql, VIEW_PARAMS(view), SLOT_PARAM, FILTER_PARAMS(&view->kind), PG_INT8(MIRE_TOP_MAX));
+    rc = rows_counted_issues(&counted, tx, arena, view);
+    if (!rc)
+        rc = pg_query(&rows, tx, sql, PG_INT4(view->app), FILTER_PARAMS(&view->kind), PG_INT8(MIRE_TOP_MAX),
+                      COUNTED_PARAMS(&counted));
     for (size_t i = 0; !rc && i < pg_row_count(rows); i++) {
         if (pg_bool(rows, i, 1))
             out->memory[out->memory_count++] = pg_int(rows, i, 0);
@@ -346,10 +362,12 @@ static bool faceted_fill(struct faceted_columns *out, struct arena *arena, const
     return true;
 }
 
+#define GROUP_PARAMS 25 /* of issue_groups.sql before the counters */
+
 static const char *groups_statement(struct arena *arena, const struct group_order *order, bool split)
 {
     const struct sql_hole holes[] = {
-        {"hour_in_view", HOUR_IN_VIEW},
+        {"counted", counted_sql(arena, GROUP_PARAMS + 1)},
         {"shown_id", SHOWN_ID("counted")},
         {"shown_join", SHOWN_JOIN("counted")},
         {"tree", TREE_IF(split)},
@@ -382,10 +400,13 @@ int rows_groups_read(struct group_page *out, struct pg_tx *tx, struct arena *are
     bool split;
     int rc = rows_splits_read(&split, tx, view->app);
     const char *sql = groups_statement(arena, order, split);
+    struct counted counted;
 
     struct faceted_columns f;
 
     memset(out, 0, sizeof *out);
+    if (!rc)
+        rc = rows_counted_issues(&counted, tx, arena, view);
     if (rc || !sql || !faceted_fill(&f, arena, order->faceted))
         return rc ? rc : MIRE_FAULT_MEMORY;
     rc =
@@ -395,7 +416,7 @@ int rows_groups_read(struct group_page *out, struct pg_tx *tx, struct arena *are
                  PG_TEXTS(d->groups, d->group_count), PG_INT8S(d->of_group, d->group_count),
                  PG_INT8S(order->changed, order->changed_count), PG_INT8S(order->change_ranks, order->changed_count),
                  PG_INT8S(f.issues, f.count), PG_INT8S(f.reports, f.count), PG_REALS(f.events, f.count),
-                 PG_REALS(f.waited_ms, f.count), PG_INT8S(f.longest_ms, f.count));
+                 PG_REALS(f.waited_ms, f.count), PG_INT8S(f.longest_ms, f.count), COUNTED_PARAMS(&counted));
     if (rc != 0)
         return rc;
     out->open = pg_int(rows, 0, 20);

@@ -1,23 +1,25 @@
 /* parts.c - the issues shown as an issue, its trees, and its merges and splits with their authors. */
 #include "rows/parts.h"
 #include "rows/rows.h"
+#include "rows/sql.h"
+#include "rows/standing_read.h"
 #include "rows/view_sql.h"
 
 /* clang-format off */
-/* $7 the issue */
+/* $2 the issue, $3 the most rows. */
 #define TREES(which) \
     "WITH h AS (SELECT issue_id, tree, sum(reports)::bigint AS reports, sum(events) AS events, max(last_at) AS last_at" \
-    "  FROM issue_hour WHERE " HOUR_IN_VIEW which("7") " GROUP BY 1, 2)" \
+    "  FROM {counted} WHERE true" which("2") " GROUP BY 1, 2)" \
     " SELECT t.tree_id, issue_id, tree, t.caller1, t.first_seen, t.frames, coalesce(h.reports, 0), coalesce(h.events, 0)," \
-    "  h.last_at FROM (SELECT * FROM issue_tree WHERE app_id = $1" which("7") ") t LEFT JOIN h USING (issue_id, tree)" \
-    " ORDER BY 7 DESC, tree_id LIMIT $8"
+    "  h.last_at FROM (SELECT * FROM issue_tree WHERE app_id = $1" which("2") ") t LEFT JOIN h USING (issue_id, tree)" \
+    " ORDER BY 7 DESC, tree_id LIMIT $3"
 static const char members_sql[] =
-    "WITH m AS (SELECT issue_id FROM issue_shown WHERE shown_id = $7 AND tree = 0 UNION SELECT $7),"
-    " h AS (SELECT issue_id, sum(reports)::bigint AS reports, sum(events) AS events FROM issue_hour WHERE " HOUR_IN_VIEW
-    "  AND issue_id = ANY (ARRAY(SELECT issue_id FROM m)) GROUP BY 1)"
+    "WITH m AS (SELECT issue_id FROM issue_shown WHERE shown_id = $2 AND tree = 0 UNION SELECT $2),"
+    " h AS (SELECT issue_id, sum(reports)::bigint AS reports, sum(events) AS events FROM {counted}"
+    "  WHERE issue_id = ANY (ARRAY(SELECT issue_id FROM m)) GROUP BY 1)"
     " SELECT i.issue_id, i.caller1, i.caller2, i.category, i.reason, " STATE ", least(i.first_seen, now()), coalesce(h.reports, 0),"
     "  coalesce(h.events, 0), i.subject FROM m JOIN issue i USING (issue_id) LEFT JOIN h USING (issue_id)"
-    " WHERE i.app_id = $1 ORDER BY i.issue_id <> $7, 8 DESC, i.issue_id LIMIT $8";
+    " WHERE i.app_id = $1 ORDER BY i.issue_id <> $2, 8 DESC, i.issue_id LIMIT $3";
 static const char log_sql[] =
     "WITH m AS (SELECT $2::bigint AS issue_id UNION SELECT issue_id FROM issue_shown WHERE shown_id = $2)"
     " SELECT act_id, kind, a.issue_id, a.tree, into_id, author, reason, created_at, undone_at, coalesce(undone_by, ''),"
@@ -28,13 +30,26 @@ static const char log_sql[] =
 
 #define TREES_LISTED 100
 
+/* Run one of these two statements with the counters of the issue, and of those that may be shown as it. */
+static int read_counted(struct pg_rows **rows, struct pg_tx *tx, struct arena *arena, const struct view *view,
+                        int64_t issue, const char *statement, int64_t most)
+{
+    const char *sql = SQL_FILL(arena, statement, {"counted", counted_sql(arena, 4)});
+    struct counted counted;
+
+    if (!sql)
+        return MIRE_FAULT_MEMORY;
+    int rc = rows_counted_of_issue(&counted, tx, arena, view, issue, &(struct counted_by){.bucket_s = 0});
+    return rc ? rc
+              : pg_query(rows, tx, sql, PG_INT4(view->app), PG_INT8(issue), PG_INT8(most), COUNTED_PARAMS(&counted));
+}
+
 int rows_trees_read(struct tree_part **out, size_t *count, struct pg_tx *tx, struct arena *arena,
                     const struct view *view, int64_t issue)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
 
-    int rc = pg_query(&rows, tx, OF_ISSUE(view, TREES), VIEW_PARAMS(view), SLOT_PARAM, PG_INT8(issue),
-                      PG_INT8(TREES_LISTED));
+    int rc = read_counted(&rows, tx, arena, view, issue, OF_ISSUE(view, TREES), TREES_LISTED);
     if (rc != 0)
         return rc;
     *count = pg_row_count(rows);
@@ -76,7 +91,7 @@ int rows_members_read(struct member_part **out, size_t *count, struct pg_tx *tx,
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
 
-    int rc = pg_query(&rows, tx, members_sql, VIEW_PARAMS(view), SLOT_PARAM, PG_INT8(issue), PG_INT8(MIRE_FACET_MAX));
+    int rc = read_counted(&rows, tx, arena, view, issue, members_sql, MIRE_FACET_MAX);
     if (rc != 0)
         return rc;
     *count = pg_row_count(rows);

@@ -7,6 +7,7 @@
 #include "rows/memory.h"
 #include "rows/rekey_counted.h"
 #include "rows/rekey_due.h"
+#include "rows/standing.h"
 #include "rows/view_sql.h"
 
 #define LEFT_AT_ONCE 64 /* issues in a transaction */
@@ -94,7 +95,14 @@ static int move_counters(struct pg_tx *tx, struct arena *arena, int32_t app_id, 
                                      .longest_ms = pg_int(rows, i, 6),
                                      .last_us = pg_time(rows, i, 7),
                                      .most_bytes = pg_int(rows, i, 8)};
-    return count ? rows_issue_hours_add(tx, arena, hours, count) : 0;
+    rc = rows_issue_hours_add(tx, arena, hours, count);
+    for (size_t i = 0; i < count; i++) {
+        hours[i].issue_id = from;
+        hours[i].reports = -hours[i].reports;
+        hours[i].events = -hours[i].events;
+        hours[i].waited_ms = -hours[i].waited_ms;
+    }
+    return rc ? rc : rows_standing_change(tx, arena, hours, count, MIRE_OF_ISSUES);
 }
 
 int rows_issue_leave(struct pg_tx *tx, struct arena *arena, int32_t app_id, int64_t from, int64_t to)

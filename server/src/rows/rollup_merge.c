@@ -10,6 +10,7 @@
 #include "pg/pg.h"
 #include "rollup/pack.h"
 #include "rows/rollup_events.h"
+#include "rows/standing.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -345,9 +346,13 @@ static int merge(struct rollup_merge *m, struct pg *pg)
     if (rc || !pg_bool(rows, 0, 0))
         return rc;
     m->tx = tx;
+    bool more = false;
     rc = add_deltas(m);
     if (!rc && !m->more)
         rc = make_days_anew(m);
+    if (!rc)
+        rc = rows_standing_merge(&more, tx);
+    m->more |= more;
     return rc ? rc : pg_commit(&tx);
 }
 

@@ -1,29 +1,31 @@
-/* totals.c - sums over an app, from the hourly counters. */
+/* totals.c - sums over an app, from the standing sums. */
 #include "rows/totals.h"
+#include "model/rows.h"
 #include "model/version.h"
 #include "rows/rows.h"
 #include "rows/sql.h"
+#include "rows/standing_read.h"
 #include "rows/view_sql.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define KIND_WANTED      IS_WANTED("category", "$7", "$8")
-#define TOTALS_PARAMS(v) VIEW_PARAMS(v), SLOT_PARAM, FILTER_PARAMS(&(v)->kind)
+#define KIND_WANTED      IS_WANTED("category", "$2", "$3")
+#define TOTALS_PARAMS(v) PG_INT4((v)->app), FILTER_PARAMS(&(v)->kind)
 
 /* clang-format off */
 #define SHARES(column, from) \
     "SELECT " column ", sum(reports)::bigint, sum(events)::float8 FROM " from \
-    " WHERE " HOUR_IN_VIEW " AND " KIND_WANTED " GROUP BY 1 ORDER BY 2 DESC, " column " COLLATE \"C\" LIMIT $9"
+    " WHERE " KIND_WANTED " GROUP BY 1 ORDER BY 2 DESC, " column " COLLATE \"C\" LIMIT $4"
 static const char *const share_sql[] = {
-    [ROWS_BY_VERSION] = SHARES("version", "version_hour JOIN version USING (version_id, app_id)"),
-    [ROWS_BY_KIND] = SHARES("category", "version_hour"),
+    [ROWS_BY_VERSION] = SHARES("version", "{counted} JOIN version USING (version_id)"),
+    [ROWS_BY_KIND] = SHARES("category", "{counted}"),
     [ROWS_BY_STATE] =
-    "WITH h AS (SELECT issue_id, tree, sum(reports) AS reports, sum(events) AS events FROM issue_hour WHERE " HOUR_IN_VIEW
+    "WITH h AS (SELECT issue_id, tree, sum(reports) AS reports, sum(events) AS events FROM {counted}"
     "  GROUP BY 1, 2)"
     " SELECT " STATE " AS shown_state, sum(reports)::bigint, sum(events)::float8 FROM h" SHOWN_JOIN("h")
     " JOIN issue i ON i.issue_id = " SHOWN_ID("h")
-    " WHERE " KIND_WANTED " GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT $9",
+    " WHERE " KIND_WANTED " GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT $4",
 };
 /* clang-format on */
 
@@ -31,8 +33,15 @@ int rows_facet_values_read(struct facet_value **out, size_t *count, struct pg_tx
                            const struct view *view, enum rows_facet facet)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+    const char *sql = SQL_FILL(arena, share_sql[facet], {"counted", counted_sql(arena, 5)});
+    struct counted counted;
 
-    int rc = pg_query(&rows, tx, share_sql[facet], TOTALS_PARAMS(view), PG_INT8(MIRE_FACET_MAX));
+    if (!sql)
+        return MIRE_FAULT_MEMORY;
+    int rc = facet == ROWS_BY_STATE ? rows_counted_issues(&counted, tx, arena, view)
+                                    : rows_counted_versions(&counted, tx, arena, view, 0);
+    if (!rc)
+        rc = pg_query(&rows, tx, sql, TOTALS_PARAMS(view), PG_INT8(MIRE_FACET_MAX), COUNTED_PARAMS(&counted));
     if (rc != 0)
         return rc;
     *count = pg_row_count(rows);
@@ -49,8 +58,8 @@ int rows_facet_values_read(struct facet_value **out, size_t *count, struct pg_tx
 
 /* clang-format off */
 static const char version_kinds_sql[] =
-    "SELECT category, version, sum(events)::float8 FROM version_hour JOIN version USING (version_id, app_id)"
-    " WHERE " HOUR_IN_VIEW " AND " KIND_WANTED " GROUP BY 1, 2 ORDER BY category, version COLLATE \"C\"";
+    "SELECT category, version, sum(events)::float8 FROM {counted} JOIN version USING (version_id)"
+    " WHERE " KIND_WANTED " GROUP BY 1, 2 ORDER BY category, version COLLATE \"C\"";
 static const char version_count_sql[] =
     "SELECT count(DISTINCT version) FROM version WHERE app_id = $1 AND version_id IN"
     " (SELECT version_id FROM session_day WHERE " SESSION_DAY_IN_VIEW ")";
@@ -60,8 +69,14 @@ int rows_version_kinds_read(struct kind_row **out, size_t *count, int64_t *versi
                             struct arena *arena, const struct view *view)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL, *counted MIRE_SCOPED(pg_rows_free) = NULL;
-    int rc = pg_query(&rows, tx, version_kinds_sql, TOTALS_PARAMS(view));
+    const char *sql = SQL_FILL(arena, version_kinds_sql, {"counted", counted_sql(arena, 4)});
+    struct counted kinds;
 
+    if (!sql)
+        return MIRE_FAULT_MEMORY;
+    int rc = rows_counted_versions(&kinds, tx, arena, view, 0);
+    if (!rc)
+        rc = pg_query(&rows, tx, sql, TOTALS_PARAMS(view), COUNTED_PARAMS(&kinds));
     if (!rc)
         rc = pg_query(&counted, tx, version_count_sql, VIEW_PARAMS(view), SLOT_PARAM);
     if (rc)
@@ -85,23 +100,21 @@ int rows_version_kinds_read(struct kind_row **out, size_t *count, int64_t *versi
 /* The kind of a row by the bits of grouping(category, version, at). */
 enum { ALL = 7, OF_KIND = 3, OF_VERSION = 5, OF_POINT = 4 };
 #define SERIES(which) \
-    "SELECT version, " BUCKET("$7") ", sum(events), sum(waited_ms) FROM issue_hour JOIN version USING (version_id, app_id)" \
-    " WHERE " HOUR_IN_VIEW which("8") " GROUP BY 1, 2 ORDER BY version COLLATE \"C\", 2"
+    "SELECT version, " BUCKET("$2") ", sum(events), sum(waited_ms) FROM {counted} JOIN version USING (version_id)" \
+    " WHERE true" which("3") " GROUP BY 1, 2 ORDER BY version COLLATE \"C\", 2"
 /* clang-format on */
 
 int rows_turns_read(struct turn **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view)
 {
-    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+    struct counted counted;
 
-    int rc = pg_query(&rows, tx,
-                      "SELECT from_ms, sum(turns)::float8 FROM turn_hour WHERE " HOUR_IN_VIEW " GROUP BY 1 ORDER BY 1",
-                      VIEW_PARAMS(view), SLOT_PARAM);
+    int rc = rows_counted_turns(&counted, tx, arena, view);
     if (rc != 0)
         return rc;
-    *count = pg_row_count(rows);
+    *count = counted.count;
     *out = arena_array(arena, *count + 1, sizeof **out);
     for (size_t i = 0; *out && i < *count; i++)
-        (*out)[i] = (struct turn){pg_int(rows, i, 0), pg_real(rows, i, 1)};
+        (*out)[i] = (struct turn){(int64_t)MIRE_TURN_LEAST << counted.parts[i], counted.events[i]};
     return *out ? 0 : MIRE_FAULT_MEMORY;
 }
 
@@ -194,11 +207,15 @@ int rows_sums_read(struct sums *out, struct pg_tx *tx, struct arena *arena, cons
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
 
-    const char *sql = SQL_FILL(arena, sql_app_sums, {"hour_in_view", HOUR_IN_VIEW}, {"kind_wanted", KIND_WANTED},
-                               {"bucket", BUCKET("$9")});
+    const char *sql = SQL_FILL(arena, sql_app_sums, {"counted", counted_sql(arena, 5)}, {"kind_wanted", KIND_WANTED},
+                               {"bucket", BUCKET("$4")});
+    struct counted counted;
+
     if (!sql)
         return MIRE_FAULT_MEMORY;
-    int rc = pg_query(&rows, tx, sql, TOTALS_PARAMS(view), PG_INT4(bucket_s));
+    int rc = rows_counted_versions(&counted, tx, arena, view, bucket_s);
+    if (!rc)
+        rc = pg_query(&rows, tx, sql, TOTALS_PARAMS(view), PG_INT4(bucket_s), COUNTED_PARAMS(&counted));
     if (rc != 0)
         return rc;
     size_t count = pg_row_count(rows);
@@ -222,8 +239,15 @@ int rows_series_read(struct point **out, size_t *count, struct pg_tx *tx, struct
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
 
-    int rc =
-        pg_query(&rows, tx, OF_ISSUE(view, SERIES), VIEW_PARAMS(view), SLOT_PARAM, PG_INT4(bucket_s), PG_INT8(issue));
+    const char *sql = SQL_FILL(arena, OF_ISSUE(view, SERIES), {"counted", counted_sql(arena, 4)});
+    const struct counted_by by = {.version = true, .bucket_s = bucket_s};
+    struct counted counted;
+
+    if (!sql)
+        return MIRE_FAULT_MEMORY;
+    int rc = rows_counted_of_issue(&counted, tx, arena, view, issue, &by);
+    if (!rc)
+        rc = pg_query(&rows, tx, sql, PG_INT4(view->app), PG_INT4(bucket_s), PG_INT8(issue), COUNTED_PARAMS(&counted));
     if (rc != 0)
         return rc;
     *count = pg_row_count(rows);

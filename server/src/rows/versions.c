@@ -4,6 +4,7 @@
 #include "base/fault.h"
 #include "model/version.h"
 #include "rows/sql.h"
+#include "rows/standing_read.h"
 #include "rows/view_sql.h"
 
 #include <stdlib.h>
@@ -25,12 +26,17 @@ int rows_version_facts_read(struct version_facts **out, size_t *count, struct pg
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
 
-    const char *sql =
-        SQL_FILL(arena, sql_version_facts, {"hour_in_view", HOUR_IN_VIEW}, {"session_day_in_view", SESSION_DAY_IN_VIEW},
-                 {"category_wanted", IS_WANTED("category", "$7", "$8")}, {"in_versions", IN_VERSIONS});
+    const char *sql = SQL_FILL(arena, sql_version_facts, {"counted", counted_sql(arena, 9)},
+                               {"session_day_in_view", SESSION_DAY_IN_VIEW},
+                               {"category_wanted", IS_WANTED("category", "$7", "$8")}, {"in_versions", IN_VERSIONS});
+    struct counted counted;
+
     if (!sql)
         return MIRE_FAULT_MEMORY;
-    int rc = pg_query(&rows, tx, sql, VIEW_PARAMS(view), SLOT_PARAM, FILTER_PARAMS(&view->kind));
+    int rc = rows_counted_versions(&counted, tx, arena, view, 0);
+    if (!rc)
+        rc = pg_query(&rows, tx, sql, VIEW_PARAMS(view), SLOT_PARAM, FILTER_PARAMS(&view->kind),
+                      COUNTED_PARAMS(&counted));
     if (rc)
         return rc;
     *count = pg_row_count(rows);

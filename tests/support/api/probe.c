@@ -96,6 +96,11 @@ static void roll_up(struct pg *pg)
     pgtest_run(pg,
                "INSERT INTO rollup_due (slot, app_id, issue_id, day) SELECT DISTINCT 0, app_id, x,"
                " (occurred_at AT TIME ZONE 'UTC')::date FROM event CROSS JOIN LATERAL (VALUES (issue_id), (0)) v (x)");
+    pgtest_run(pg, "DELETE FROM standing");
+    pgtest_run(pg,
+               "INSERT INTO standing_due (slot, app_id, day) SELECT DISTINCT 0, app_id, (hour AT TIME ZONE 'UTC')::date"
+               " FROM (SELECT app_id, hour FROM version_hour UNION SELECT app_id, hour FROM issue_hour"
+               " UNION SELECT app_id, hour FROM turn_hour) h");
     while (more)
         if (rows_rollups_merge(&more, pg, now))
             exit(2);

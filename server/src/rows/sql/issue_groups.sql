@@ -1,15 +1,15 @@
 -- A page of the groups that match a view, each with its issues, and the totals of all that match.
---   $1 to $6    the view (rows/view_sql.h)
+--   $1          the app; $2 to $6 are not used
 --   $7 $8       kinds wanted, and not          $9 $10   states wanted, and not      $11  words
 --   $12 $13     rank and key of the last group seen; null: from the beginning       $14  groups of a page
 --   $15 $16     devices by issue               $17 $18  devices by group
 --   $19 $20     issues that changed, and their ranks: the larger the change for the worse, the higher
 --   $21 to $25  issues and sums of the wanted facets, if some are wanted (rows/faceted.h)
+--   then the counters of the view (rows/standing_read.h)
 WITH counted AS (
     SELECT issue_id, {tree} AS tree, sum(reports) AS reports, sum(events) AS events, sum(waited_ms) AS waited_ms,
            max(longest_ms) AS longest_ms, max(last_at) AS last_at, min(hour) AS first_hour, max(most_bytes) AS most_bytes
-    FROM issue_hour
-    WHERE {hour_in_view}
+    FROM {counted}
     GROUP BY 1{by_tree}),
 shown AS (
     SELECT {shown_id} AS issue_id, sum(reports)::bigint AS reports, sum(events) AS events, sum(waited_ms) AS waited_ms,

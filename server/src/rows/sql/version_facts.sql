@@ -1,9 +1,10 @@
 -- The versions of an app: when each was first seen, its reports, and the issues that began, were resolved, or came back in it.
 --   $1 to $6   the view (rows/view_sql.h)      $7 $8   kinds wanted, and not
+--   $9 and on  the counters of the view (rows/standing_read.h)
 WITH counted AS (
     SELECT version_id, sum(reports)::bigint AS reports, sum(events) AS events
-    FROM version_hour
-    WHERE {hour_in_view} AND {category_wanted}
+    FROM {counted}
+    WHERE {category_wanted}
     GROUP BY 1),
 used AS (
     SELECT DISTINCT version_id FROM session_day WHERE {session_day_in_view}),
