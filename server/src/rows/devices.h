@@ -34,4 +34,8 @@ struct faceted;
 int rows_faceted_devices(struct kept *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
                          enum rows_group by, const struct faceted *faceted);
 
+/* The devices of all of an app's events into out->devices.total, and when these happened. Span, kinds and versions of the view
+ * apply; kinds are those of the events. *out is added to. 0 or a fault. */
+int rows_devices_of_app(struct kept *out, struct pg_tx *tx, struct arena *arena, const struct view *view);
+
 #endif

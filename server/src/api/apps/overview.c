@@ -130,6 +130,20 @@ static void put_aside(struct json_writer *w, const int64_t reports[MIRE_KNOWN_KI
     json_write_close(w, ']');
 }
 
+/* Devices of the issues that are listed, and of all events. */
+static int read_devices(struct kept *out, struct call *call, const struct top *top)
+{
+    int64_t issues[2 * MIRE_TOP_MAX];
+    size_t count = top->waited_count + top->memory_count;
+    int rc = 0;
+
+    memcpy(issues, top->waited, top->waited_count * sizeof *issues);
+    memcpy(issues + top->waited_count, top->memory, top->memory_count * sizeof *issues);
+    if (count)
+        rc = rows_devices_read(out, call->tx, call->arena, &call->view, ROWS_BY_CATEGORY, issues, count);
+    return rc ? rc : rows_devices_of_app(out, call->tx, call->arena, &call->view);
+}
+
 static int answer_overview(struct call *call)
 {
     struct json_writer *w = &call->json;
@@ -141,7 +155,9 @@ static int answer_overview(struct call *call)
     int rc = rows_sums_read(&sums, call->tx, call->arena, &call->view, bucket_s);
 
     if (rc == 0)
-        rc = rows_devices_read(&kept, call->tx, call->arena, &call->view, ROWS_BY_CATEGORY, NULL, 0);
+        rc = rows_top(&top, call->tx, call->arena, &call->view);
+    if (rc == 0)
+        rc = read_devices(&kept, call, &top);
     if (rc == 0)
         rc = rows_backlog_read(&backlog, call->tx, &call->view);
     if (rc != 0)
@@ -163,8 +179,6 @@ static int answer_overview(struct call *call)
         rc = put_completeness(call, "event");
     if (rc == 0)
         rc = put_turns(call);
-    if (rc == 0)
-        rc = rows_top(&top, call->tx, call->arena, &call->view);
     if (rc == 0)
         rc = put_top(call, &kept.devices, "top", top.waited, top.waited_count);
     if (rc == 0)

@@ -12,6 +12,8 @@
 
 #include <string.h>
 
+#define PAGE_ISSUES 2000 /* whose devices are read one by one; of more, all are read at once */
+
 #define SORTS                                                                                                     \
     "-impact, impact, -events, events, -devices, devices, -longest, longest, -last, last, -bytes, bytes, title, " \
     "-title, -change, auto"
@@ -193,6 +195,31 @@ static int read_devices(struct kept *kept, const struct group_order *order, stru
     return rows_devices_read(kept, call->tx, call->arena, &call->view, order->by, NULL, 0);
 }
 
+/* Does the view have all issues of its kinds? Then the app's own cells have their devices. */
+static bool has_all(const struct view *view, const struct group_page *page)
+{
+    return !view->word_count && page->open + page->regressed + page->resolved + page->ignored == page->issues_total;
+}
+
+/* The devices of the groups on the page, and of all of them together. */
+static int read_page_devices(struct kept *kept, const struct group_page *page, const struct group_order *order,
+                             struct call *call)
+{
+    size_t count = 0, used = 0;
+
+    for (size_t i = 0; i < page->count; i++)
+        count += page->groups[i].issue_count;
+    if (order->faceted || !has_all(&call->view, page) || !count || count > PAGE_ISSUES)
+        return read_devices(kept, order, call);
+    int64_t *issues = arena_array(call->arena, count, sizeof *issues);
+    if (!issues)
+        return MIRE_FAULT_MEMORY;
+    for (size_t i = 0; i < page->count; used += page->groups[i++].issue_count)
+        memcpy(&issues[used], page->groups[i].issues, page->groups[i].issue_count * sizeof *issues);
+    int rc = rows_devices_read(kept, call->tx, call->arena, &call->view, order->by, issues, count);
+    return rc ? rc : rows_devices_of_app(kept, call->tx, call->arena, &call->view);
+}
+
 /* The page, and the devices of all matching groups: the devices first if they are the sort key. */
 static int read_page(struct group_page *page, struct kept *kept, struct group_order *order, struct call *call)
 {
@@ -205,7 +232,7 @@ static int read_page(struct group_page *page, struct kept *kept, struct group_or
     if (rc == 0)
         rc = rows_groups_read(page, call->tx, call->arena, &call->view, order);
     if (rc == 0 && !by_devices)
-        rc = read_devices(kept, order, call);
+        rc = read_page_devices(kept, page, order, call);
     page->totals.devices = kept->devices.total;
     return rc;
 }
