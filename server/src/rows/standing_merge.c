@@ -143,12 +143,14 @@ static int read_rows(struct standing_merge *m, struct standing_columns *c)
 /* A row without counters is deleted: its bytes are null. */
 static int write_rows(struct standing_merge *m, struct standing_columns *c)
 {
+    bool emptied = false;
     int rc = 0;
 
     for (size_t i = 0; !rc && i < c->count; i++) {
         unsigned char *bytes;
         size_t len;
         standing_sort(&c->sums[i]);
+        emptied |= !c->sums[i].count;
         if (!c->sums[i].count)
             continue;
         rc = standing_encode(&bytes, &len, &m->part, &c->sums[i], c->at[i]);
@@ -161,7 +163,7 @@ static int write_rows(struct standing_merge *m, struct standing_columns *c)
                       ", $7::bytea[]) k (slot, app_id, kind, of_id, hours, at, bytes) WHERE bytes IS NOT NULL"
                       " ON CONFLICT (slot, app_id, kind, of_id, hours, at) DO UPDATE SET bytes = EXCLUDED.bytes",
                       KEY_PARAMS(c), PG_BYTESS(c->bytes, c->count));
-    if (!rc)
+    if (!rc && emptied)
         rc =
             pg_query(NULL, m->tx,
                      "DELETE FROM standing s USING " KEYS
@@ -394,8 +396,7 @@ static int make_anew(struct standing_merge *m, int32_t app, int64_t from_us)
 static int make_days_anew(bool *more_out, struct standing_merge *m)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    int rc = pg_query(&rows, m->tx,
-                      "SELECT app_id, day, max(due_id) FROM standing_due GROUP BY 1, 2 ORDER BY min(due_id) LIMIT $1",
+    int rc = pg_query(&rows, m->tx, "SELECT app_id, day FROM standing_due GROUP BY 1, 2 ORDER BY min(due_id) LIMIT $1",
                       PG_INT8(DAYS_AT_ONCE));
     size_t count = rc ? 0 : pg_row_count(rows);
     for (size_t i = 0; !rc && i < count; i++) {
