@@ -112,7 +112,7 @@ export function GroupingTab({ app, id }: { app: string; id: string }): JSX.Eleme
           leave={() => setAsked(null)}
         />
       ) : null}
-      <Loaded result={similar} rows={8} label={say('similar issues')}>
+      <Loaded result={similar} rows={2} label={say('similar issues')}>
         {(data) => <Alike app={app} id={id} data={data} doing={doing} />}
       </Loaded>
       <Loaded result={made} rows={8} label={say('parts')}>

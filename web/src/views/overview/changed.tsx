@@ -17,14 +17,12 @@ import { Panel, Skeleton } from '../parts';
 
 const SHOWN = 8;
 
-export function ChangedPanel({ app }: { app: string }): JSX.Element | null {
+export function ChangedPanel({ app }: { app: string }): JSX.Element {
   const [against, setAgainst] = useState<'' | 'week'>('');
   const { t, v } = query.value;
   const one = v.length <= 1 ? v : [];
   const asked = { t, v: one, against };
   const { data, isError } = useQuery(['changes', app, t, one, against], (signal) => api.changes(app, asked, signal));
-  /* Without sessions nothing can be compared. */
-  if (data && against === '' && data.after.version === null) return null;
   return (
     <Panel
       title={say('What changed')}

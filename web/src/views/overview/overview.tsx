@@ -57,7 +57,7 @@ function Body({ app, data }: { app: string; data: Overview }): JSX.Element {
   return (
     <>
       <RatesPanel app={app} />
-      <Late load={loadChanged} props={{ app }} label={say('What changed')} rows={6} />
+      <Late load={loadChanged} props={{ app }} label={say('What changed')} rows={5} />
       <div class="tiles">
         <Tile href={list('-events')} label={what} value={count(totals.events, lang.value)} note={sampled(totals)} />
         <Tile

@@ -41,10 +41,10 @@ export function wordsOf(name: RateName): Word {
 export function RatesPanel({ app }: { app: string }): JSX.Element | null {
   const { t, v } = query.value;
   const [name, setName] = useState<RateName>('lag_percent');
-  const { data, isLoading } = useQuery(['rates', app, t, v], (signal) => api.rates(app, { t, v }, signal));
+  const { data, isError } = useQuery(['rates', app, t, v], (signal) => api.rates(app, { t, v }, signal));
   const releases = useReleases(app);
-  if (isLoading) return <div class="rates-room" aria-hidden="true" />;
-  if (!data || (data.total.records === 0 && data.losses.length === 0)) return null;
+  if (!data) return isError ? null : <div class="rates-room" aria-hidden="true" />;
+  if (data.total.records === 0 && data.losses.length === 0) return null;
   const { title, unit } = wordsOf(name);
   const lines = linesOf(data, name);
   const marks = marksBetween(releases, lines.at[0] ?? 0, (lines.at.at(-1) ?? 0) + 86_400);

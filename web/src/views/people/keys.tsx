@@ -32,7 +32,7 @@ export function Keys({ app }: { app: string }): JSX.Element {
           'An ingest key is shipped in the app: everyone who has the app has the key. Others stay with CI and robots.',
         )}
       </p>
-      <Loaded result={result} rows={4} label={say('keys')}>
+      <Loaded result={result} rows={1} label={say('keys')}>
         {({ keys }) =>
           keys.length === 0 ? (
             <p>{say('None yet.')}</p>

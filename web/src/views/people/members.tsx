@@ -36,7 +36,7 @@ export function Members({ app }: { app: string }): JSX.Element {
           'A viewer reads. A triager merges and splits issues too. An admin changes the rollout, rules and settings too. Admins of the server may do all of it.',
         )}
       </p>
-      <Loaded result={result} rows={4} label={say('members')}>
+      <Loaded result={result} rows={1} label={say('members')}>
         {({ members }) =>
           members.length === 0 ? (
             <p>{say('None yet.')}</p>

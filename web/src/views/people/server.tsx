@@ -31,7 +31,7 @@ export function ServerPage(): JSX.Element {
         <a href="/-/new">{say('New app')}</a> · <a href="/-/health">{say('Health')}</a>
       </p>
       <Panel title={say('Accounts')} aside={<a href="/-/audit">{say('Audit')}</a>}>
-        <Loaded result={result} rows={6} label={say('accounts')}>
+        <Loaded result={result} rows={2} label={say('accounts')}>
           {({ accounts }) => (
             <>
               <div
