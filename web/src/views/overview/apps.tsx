@@ -16,7 +16,7 @@ const loadNew = () => import('../start/new').then((module) => module.NewAppPage)
 
 export function Apps(): JSX.Element {
   useTitle('');
-  const result = useQuery(['apps'], api.apps, { again: (data) => (data && data.apps.length > 0 ? 30_000 : 2_000) });
+  const result = useQuery(['apps'], api.apps, { again: (data) => (data && data.apps.length > 0 ? 60_000 : 2_000) });
   const only = result.data?.apps.length === 1 ? result.data.apps[0]!.slug : null;
   useEffect(() => {
     if (only) go(`/${only}`, true);

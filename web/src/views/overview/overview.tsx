@@ -31,7 +31,7 @@ export function OverviewPage({ app }: { app: string }): JSX.Element {
   useTitle(say('Overview of {app}', { app }));
   const { t, v, kind } = query.value;
   const result = useQuery(['overview', app, t, v, kind], (signal) => api.overview(app, { t, v, kind }, signal), {
-    again: (data) => (data && data.totals.reports > 0 ? idle(10_000) : 2_000),
+    again: (data) => (data && data.totals.reports > 0 ? idle(10_000) : idle(2_000)),
   });
   return (
     <>

@@ -13,7 +13,7 @@ export function Links({ app }: { app: string }): JSX.Element {
   const result = useQuery(['settings', app], (signal) => api.settings(app, signal));
   return (
     <Panel title={say('Source and tickets')}>
-      <Loaded result={result} rows={3} label={say('settings')}>
+      <Loaded result={result} rows={6} label={say('settings')}>
         {(settings) => <Source app={app} settings={settings} />}
       </Loaded>
     </Panel>
