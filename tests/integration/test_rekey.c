@@ -485,6 +485,51 @@ static void killed_anywhere_every_report_moves_once(void **state)
     world_free(world);
 }
 
+/* PostgreSQL loses a process, so all of them, and with them the commits that were not on the disk. */
+static void crash(struct world *world)
+{
+    struct pg_tx *tx = NULL;
+    assert_int_equal(pg_begin(&tx, world->pg, MIRE_PG_WRITE), 0);
+    int64_t pid =
+        pgtest_number(world->pg, "SELECT pid::int8 FROM pg_stat_activity WHERE backend_type = 'client backend'"
+                                 " AND pid <> pg_backend_pid() AND state <> 'idle in transaction'"
+                                 " ORDER BY pid LIMIT 1");
+    assert_int_equal(kill((pid_t)pid, SIGKILL), 0);
+    for (int i = 0; i < 3000 && !pg_query(NULL, tx, "SELECT 1"); i++) /* until it is seen */
+        usleep(20000);
+    pg_end(&tx);
+    for (int i = 0; i < 3000 && pg_begin(&tx, world->pg, MIRE_PG_WRITE); i++)
+        usleep(20000);
+    assert_non_null(tx);
+    pg_end(&tx);
+}
+
+static void lost_commits_are_made_again(void **state)
+{
+    (void)state;
+    enum { REPORTS = 400, CRASHES = 3 };
+    if (getenv("MIRE_CITUS_URL"))
+        skip(); /* the cluster is not this test's own */
+    struct world *world = world_new();
+    for (unsigned i = 0; i < REPORTS; i++)
+        put_report(world->pg, i % 3, 1000 + i);
+    start(world);
+    await_inbox(world);
+    late_arrive(world->pg);
+    for (int n = 0; n < CRASHES; n++) {
+        int64_t left = pgtest_number(world->pg, "SELECT count(*) FROM missing_debug_file");
+        for (int i = 0; i < 3000 && left && pgtest_number(world->pg, "SELECT count(*) FROM missing_debug_file") >= left;
+             i++)
+            usleep(2000);
+        crash(world);
+    }
+    await_jobs(world);
+    assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM event WHERE unresolved_count = 0"), REPORTS);
+    assert_int_equal(pgtest_number(world->pg, "SELECT count(DISTINCT issue_id) FROM event"), 1);
+    assert_counters_hold(world);
+    world_free(world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -497,6 +542,7 @@ int main(void)
         cmocka_unit_test(a_report_in_hand_when_rules_change_is_not_missed),
         cmocka_unit_test(a_report_that_cannot_be_read_any_more_stays),
         cmocka_unit_test(killed_anywhere_every_report_moves_once),
+        cmocka_unit_test(lost_commits_are_made_again),
     };
     return cmocka_run_group_tests(tests, pgtest_start, pgtest_stop);
 }

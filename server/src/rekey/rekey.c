@@ -184,6 +184,16 @@ static void rekey_claim_free(struct rekey_claim *claim)
     pg_rows_free(&claim->rows);
 }
 
+/*
+ * Begin a transaction whose commit need not be on the disk: a failure of PostgreSQL undoes it whole, and its reports are
+ * queued again. With several machines one of them might keep its part of what another one lost.
+ */
+static int begin(struct pg_tx **tx, const struct work *work)
+{
+    int rc = worker_begin(tx, work);
+    return rc || work->options.by_slot ? rc : pg_script(*tx, "SET LOCAL synchronous_commit = off");
+}
+
 /* The next batch. 1: there was one, 0: nothing is queued, below zero a fault. */
 static int batch_step(struct rekeyer *rekeyer)
 {
@@ -194,7 +204,7 @@ static int batch_step(struct rekeyer *rekeyer)
     struct move_batch batch = {0};
     seen_forget(&worker->seen);
     arena_reset(&worker->arena);
-    int rc = worker_begin(&tx, worker->work);
+    int rc = begin(&tx, worker->work);
     if (!rc)
         rc = rows_rekey_claim(&claim, tx, &worker->arena, &wish);
     if (rc)
