@@ -280,7 +280,7 @@ def doors(probe, w):
     probe.refused(404, base + "/issues/I-6", "I-6")
     probe.refused(404, base + "/issues/X", "I-1042")
     probe.refused(404, base + "/issues/I-1/memory", "memory")
-    probe.refused(404, base + "/issues/I-1/reports/latest/memory", "none of memory")
+    probe.refused(404, base + "/issues/I-1/reports/latest/memory", "not about memory")
     probe.refused(404, "/api/v1/apps/mapview/issues/M-11/reports/yesterday/memory", "latest")
     probe.refused(400, base + "/issues/I-1/flame?of=bytes", "ms")
     probe.refused(400, "/api/v1/apps/mapview/issues/M-11/flame?of=ms", "objects")
