@@ -488,16 +488,19 @@ static void killed_anywhere_every_report_moves_once(void **state)
 /* PostgreSQL loses a process, so all of them, and with them the commits that were not on the disk. */
 static void crash(struct world *world)
 {
-    struct pg_tx *tx = NULL;
-    assert_int_equal(pg_begin(&tx, world->pg, MIRE_PG_WRITE), 0);
-    int64_t pid =
-        pgtest_number(world->pg, "SELECT pid::int8 FROM pg_stat_activity WHERE backend_type = 'client backend'"
-                                 " AND pid <> pg_backend_pid() AND state <> 'idle in transaction'"
-                                 " ORDER BY pid LIMIT 1");
-    assert_int_equal(kill((pid_t)pid, SIGKILL), 0);
-    for (int i = 0; i < 3000 && !pg_query(NULL, tx, "SELECT 1"); i++) /* until it is seen */
+    struct pg_tx *lost = NULL, *seen = NULL, *tx = NULL;
+    struct pg_rows *rows = NULL;
+    assert_int_equal(pg_begin(&seen, world->pg, MIRE_PG_WRITE), 0);
+    assert_int_equal(pg_begin(&lost, world->pg, MIRE_PG_WRITE), 0);
+    assert_int_equal(pg_query(&rows, lost, "SELECT pg_backend_pid()"), 0);
+    pid_t pid = (pid_t)pg_int(rows, 0, 0);
+    assert_true(pid > 1);
+    assert_int_equal(kill(pid, SIGKILL), 0);
+    for (int i = 0; i < 3000 && !pg_query(NULL, seen, "SELECT 1"); i++) /* until all are ended */
         usleep(20000);
-    pg_end(&tx);
+    pg_rows_free(&rows);
+    pg_end(&lost);
+    pg_end(&seen);
     for (int i = 0; i < 3000 && pg_begin(&tx, world->pg, MIRE_PG_WRITE); i++)
         usleep(20000);
     assert_non_null(tx);
