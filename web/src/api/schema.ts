@@ -2382,6 +2382,17 @@ export interface components {
             waited_ms: number;
             longest_ms: number;
         };
+        ListTotals: {
+            /** @description Reports received. */
+            reports: number;
+            /** @description Events they stand for, with those the device counted and did not send. */
+            events: number;
+            /** @description As in Totals. Absent if states or words leave out issues, and more than 2,000 match. */
+            devices?: number;
+            /** @description As in Totals. */
+            waited_ms: number;
+            longest_ms: number;
+        };
         Point: {
             /**
              * Format: date-time
@@ -3379,7 +3390,7 @@ export interface components {
             /** @description Groups that match. */
             total: number;
             issues_total: number;
-            totals: components["schemas"]["Totals"];
+            totals: components["schemas"]["ListTotals"];
             /** @description Issues of every state, also if the question names some states. */
             states: {
                 open: number;

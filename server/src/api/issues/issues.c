@@ -12,7 +12,8 @@
 
 #include <string.h>
 
-#define PAGE_ISSUES 2000 /* whose devices are read one by one; of more, all are read at once */
+#define PAGE_ISSUES 2000 /* issues whose devices are read one by one */
+#define NOT_COUNTED (-1) /* devices of all matching groups together, where too many issues match */
 
 #define SORTS                                                                                                     \
     "-impact, impact, -events, events, -devices, devices, -longest, longest, -last, last, -bytes, bytes, title, " \
@@ -201,7 +202,10 @@ static bool has_all(const struct view *view, const struct group_page *page)
     return !view->word_count && page->open + page->regressed + page->resolved + page->ignored == page->issues_total;
 }
 
-/* The devices of the groups on the page, and of all of them together. */
+/*
+ * The devices of the groups on the page, and of all matching groups together. The latter are of the app's cells if the view leaves no
+ * issue out, else of each matching issue, and not counted if more than PAGE_ISSUES match.
+ */
 static int read_page_devices(struct kept *kept, const struct group_page *page, const struct group_order *order,
                              struct call *call)
 {
@@ -209,7 +213,8 @@ static int read_page_devices(struct kept *kept, const struct group_page *page, c
 
     for (size_t i = 0; i < page->count; i++)
         count += page->groups[i].issue_count;
-    if (order->faceted || !has_all(&call->view, page) || !count || count > PAGE_ISSUES)
+    bool all = has_all(&call->view, page);
+    if (order->faceted || !count || count > PAGE_ISSUES || (!all && page->issues_total <= PAGE_ISSUES))
         return read_devices(kept, order, call);
     int64_t *issues = arena_array(call->arena, count, sizeof *issues);
     if (!issues)
@@ -217,7 +222,11 @@ static int read_page_devices(struct kept *kept, const struct group_page *page, c
     for (size_t i = 0; i < page->count; used += page->groups[i++].issue_count)
         memcpy(&issues[used], page->groups[i].issues, page->groups[i].issue_count * sizeof *issues);
     int rc = rows_devices_read(kept, call->tx, call->arena, &call->view, order->by, issues, count);
-    return rc ? rc : rows_devices_of_app(kept, call->tx, call->arena, &call->view);
+    if (rc == 0)
+        rc = rows_devices_of_app(kept, call->tx, call->arena, &call->view);
+    if (!all)
+        kept->devices.total = NOT_COUNTED;
+    return rc;
 }
 
 /* The page, and the devices of all matching groups: the devices first if they are the sort key. */
@@ -235,6 +244,17 @@ static int read_page(struct group_page *page, struct kept *kept, struct group_or
         rc = read_page_devices(kept, page, order, call);
     page->totals.devices = kept->devices.total;
     return rc;
+}
+
+static void put_totals(struct json_writer *w, const struct totals *totals)
+{
+    if (totals->devices != NOT_COUNTED) {
+        part_totals(w, "totals", totals);
+        return;
+    }
+    json_write_open(w, "totals", '{');
+    part_counts(w, totals);
+    json_write_close(w, '}');
 }
 
 /* The order that was used, as `sort` names it. */
@@ -315,7 +335,7 @@ static int answer_issues(struct call *call)
     json_write_text(w, "sort", sort_name(call, &order));
     json_write_i64(w, "total", page.groups_total);
     json_write_i64(w, "issues_total", page.issues_total);
-    part_totals(w, "totals", &page.totals);
+    put_totals(w, &page.totals);
     put_states(w, &page);
     put_faceted(w, order.faceted);
     if ((rc = put_sessions(call, order.faceted)))
