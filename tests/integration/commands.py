@@ -57,7 +57,7 @@ class Commands(unittest.TestCase):
         one = self.mire("rates", "--app", "shop", "--t", "20d", "--v", answer["versions"][0]["version"]).splitlines()
         self.assertEqual(len(one), 8, one)
         self.assertIn("404", self.mire("rates", "--app", "nosuch", code=1))
-        self.assertIn("Which app?".lower(), self.mire("rates", code=2, MIRE_APP="").lower())
+        self.assertIn("the app is missing", self.mire("rates", code=2, MIRE_APP=""))
 
     def test_issue_is_the_page_for_a_ticket(self):
         issue = self.server.issues("shop")[0]["id"]
@@ -99,9 +99,12 @@ class Commands(unittest.TestCase):
         self.assertRegex(alerts("try", other), r"^It would have fired 0 times in 30 days\.\n")
 
         # It fires, is acknowledged, and is in the history.
-        mired.until("the rule fires", lambda: "firing" in alerts("list"))
-        fired = json.loads(alerts("list", "--json"))["open"]
-        alert = next(a for a in fired if a["rule"] == int(number))
+        def fired():
+            return [a for a in json.loads(alerts("list", "--json"))["open"] if a["rule"] == int(number)]
+
+        mired.until("the rule fires", fired)
+        alert = fired()[0]
+        self.assertRegex(alerts("list"), r"\bfiring\b")
         self.assertIn(alert["verdict"], alerts("list"))
         alerts("ack", alert["id"])
         self.assertIn("acknowledged by", alerts("list"))
@@ -126,7 +129,7 @@ class Commands(unittest.TestCase):
         def alerts(verb, *words, **more):
             return self.mire("alerts", verb, "shop", *words, **more)
 
-        self.assertIn("nobody is told", alerts("channels"))
+        self.assertIn("nobody is notified", alerts("channels"))
         number, secret = alerts("channel", "webhook", "Hook", "http://127.0.0.1:9/hook").split()
         self.assertTrue(secret.startswith("whsec_"), secret)
         self.assertRegex(alerts("channels"), rf"(?m)^ *{number}  webhook +Hook +http://127\.0\.0\.1:9")
@@ -136,7 +139,7 @@ class Commands(unittest.TestCase):
         self.assertIn("422", alerts("channel", "pigeon", "P", "http://127.0.0.1:9", code=1))
         alerts("unchannel", number)
         alerts("unchannel", pager)
-        self.assertIn("nobody is told", alerts("channels"))
+        self.assertIn("nobody is notified", alerts("channels"))
         self.assertIn("404", alerts("test", number, code=1))
 
     def test_users(self):
