@@ -18,6 +18,10 @@ string(REPLACE ";" " " MIRE_EMULATOR "${CMAKE_CROSSCOMPILING_EMULATOR}")
 
 function(mire_script_test label name)
   cmake_parse_arguments(T "SERIAL" "SCRIPT" "ARGS" ${ARGN})
+  execute_process(COMMAND test -x ${CMAKE_CURRENT_SOURCE_DIR}/${T_SCRIPT} RESULT_VARIABLE refused)
+  if(refused)
+    message(FATAL_ERROR "${T_SCRIPT} is not executable: chmod +x ${CMAKE_CURRENT_SOURCE_DIR}/${T_SCRIPT}")
+  endif()
   add_test(NAME ${label}/${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/${T_SCRIPT} ${T_ARGS})
   set_tests_properties(${label}/${name} PROPERTIES LABELS ${label} TIMEOUT ${MIRE_TEST_LIMIT_S}
     ENVIRONMENT "MIRE_SOURCE_DIR=${CMAKE_SOURCE_DIR};MIRE_BINARY_DIR=${CMAKE_BINARY_DIR};MIRE_SANITIZE=${MIRE_SANITIZE};MIRE_EMULATOR=${MIRE_EMULATOR}")
