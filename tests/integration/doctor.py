@@ -36,7 +36,7 @@ class Doctor(Served):
         self.server.key("shop", "ingest")
         status, out = self.ask()
         self.assertEqual(status, 0, out)
-        for about in ("configuration", "disk", "descriptors", "database", "clock", "partitions", "inbox", "dead letters", "keys"):
+        for about in ("configuration", "disk", "descriptors", "database", "clock", "partitions", "inbox", "rollups", "dead letters", "keys"):
             self.assertEqual(self.finding(about)[0], "ok", out)
         self.assertIn("0 bad", out)
 
@@ -100,6 +100,20 @@ class Doctor(Served):
             server.sql("DELETE FROM access_key WHERE app_id = 9078")
             server.sql("DELETE FROM app WHERE app_id = 9078")
         self.assertEqual(server.get("/server/health")["floods"], [])
+
+    def test_counts_that_nobody_merges(self):
+        with self.server.locked("standing"):
+            self.server.sql("INSERT INTO standing_delta (slot, app_id, made_at, bytes) VALUES (0, 9079, now() - interval '10 minutes', '')")
+            try:
+                grade, following = self.finding("rollups: 1 batches wait to be added")
+                self.assertEqual(grade, "look")
+                self.assertIn("rollup.merge", following)
+                found = re.search(r"(?m)^mire_rollup_oldest_seconds (\S+)$", self.server.ask("GET", "/metrics")[2].decode())
+                self.assertGreaterEqual(float(found[1]), 600)
+            finally:
+                threading.Thread(target=self.server.sql, args=("DELETE FROM standing_delta WHERE app_id = 9079",)).start()
+        mired.until("it is gone", lambda: self.server.sql("SELECT count(*) FROM standing_delta WHERE app_id = 9079") == ["0"])
+        self.assertEqual(self.finding("rollups")[0], "ok")
 
     def test_a_question_that_took_long_is_remembered(self):
         self.server.key("late", "ingest")

@@ -4,10 +4,13 @@
 #include "base/clock.h"
 #include "rows/doctor.h"
 #include "rows/flood.h"
+#include "rows/rollup.h"
 
 #define CLOCK_MOST_S   5
 #define OLDEST_LOOK_S  60
 #define OLDEST_BAD_S   900
+#define MERGE_LOOK_S   300 /* a merge is due each minute */
+#define MERGE_BAD_S    3600
 #define DEFAULT_LOOK   10000 /* reports of days without a partition */
 #define VERSION_LEAST  140000
 #define DEAD_ROWS_LOOK 1000000
@@ -72,6 +75,15 @@ static void add_queue(struct findings *out, const struct doctor_rows *rows)
         N("n", rows->missing), N("reports", rows->reports_day));
 }
 
+static void add_rollups(struct findings *out, const struct rollups_waiting *waiting)
+{
+    ADD(above(waiting->oldest_s, MERGE_LOOK_S, MERGE_BAD_S), "rollups",
+        "is a mired serve or work running? Its log has rollup.merge with the fault; pages add what waits themselves, "
+        "and "
+        "get slow",
+        "{n} batches wait to be added, the oldest for {s} s", N("n", waiting->deltas), N("s", waiting->oldest_s));
+}
+
 static void add_keys(struct findings *out, const struct doctor_rows *rows)
 {
     ADD(rows->keys ? MIRE_FINDING_OK : MIRE_FINDING_LOOK, "keys", "mire key create APP",
@@ -96,16 +108,20 @@ static void add_flood(struct findings *out, const struct flood *floods, size_t c
 int doctor_add_rows(struct findings *out, struct arena *arena, const struct config *config, struct pg_tx *tx)
 {
     struct doctor_rows rows;
+    struct rollups_waiting waiting;
     struct flood *floods = NULL;
     size_t count = 0;
     int rc = rows_doctor_read(&rows, tx, config_number(config, MIRE_SET_RETENTION_DAYS));
     if (!rc)
         rc = rows_floods_read(&floods, &count, tx, arena);
+    if (!rc)
+        rc = rows_rollups_waiting(&waiting, tx);
     if (rc)
         return rc;
     add_server(out, &rows);
     add_days(out, &rows);
     add_queue(out, &rows);
+    add_rollups(out, &waiting);
     add_flood(out, floods, count);
     add_keys(out, &rows);
     return doctor_add_secrets(out, arena, config, tx);

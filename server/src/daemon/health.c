@@ -14,6 +14,7 @@
 #include "pg/pg.h"
 #include "pipeline/work.h"
 #include "rows/outbox.h"
+#include "rows/rollup.h"
 
 /* By the pool's own watch, so that a health check waits for nobody. */
 static int get_health(void *context, struct request *request, struct reply *reply)
@@ -46,6 +47,18 @@ static void add_inbox(struct text *out, struct pg *pg)
     metric_value(out, "mire_inbox_oldest_seconds", NULL, (double)depth.oldest_us / 1e6);
     metric_head(out, "mire_dead_letters", "gauge", "Reports that could not be processed.");
     metric_value(out, "mire_dead_letters", NULL, (double)depth.dead_letters);
+}
+
+static void add_rollups(struct text *out, struct pg *pg)
+{
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    struct rollups_waiting waiting;
+    if (pg_begin(&tx, pg, MIRE_PG_READ) || rows_rollups_waiting(&waiting, tx))
+        return;
+    metric_head(out, "mire_rollup_deltas", "gauge", "Batches of counts that wait to be added to the rollups.");
+    metric_value(out, "mire_rollup_deltas", NULL, (double)waiting.deltas);
+    metric_head(out, "mire_rollup_oldest_seconds", "gauge", "Age of the oldest of them.");
+    metric_value(out, "mire_rollup_oldest_seconds", NULL, (double)waiting.oldest_s);
 }
 
 static void add_outbox(struct text *out, struct pg *pg)
@@ -82,6 +95,7 @@ static int get_metrics(void *context, struct request *request, struct reply *rep
     }
     if (health->sender)
         sender_metrics(health->sender, out);
+    add_rollups(out, health->pg);
     add_outbox(out, health->pg);
     add_inbox(out, health->pg);
     reply->status = 200;

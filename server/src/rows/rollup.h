@@ -55,4 +55,13 @@ int rows_rollups_due(struct pg_tx *tx, struct arena *arena, const struct rollup_
  */
 int rows_rollups_merge(bool *more_out, struct pg *pg, int64_t now_us);
 
+/* What waits to be added to cells and standing sums. Pages add it themselves, which takes longer the more there is. */
+struct rollups_waiting {
+    int64_t deltas;   /* batches */
+    int64_t oldest_s; /* age of the oldest, seconds; 0 if none */
+};
+
+/* 0 or a fault. */
+int rows_rollups_waiting(struct rollups_waiting *out, struct pg_tx *tx);
+
 #endif

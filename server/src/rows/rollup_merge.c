@@ -368,3 +368,15 @@ int rows_rollups_merge(bool *more_out, struct pg *pg, int64_t now_us)
     *more_out = !rc && m.more;
     return rc;
 }
+
+int rows_rollups_waiting(struct rollups_waiting *out, struct pg_tx *tx)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_query(&rows, tx,
+                      "SELECT count(*), coalesce(extract(epoch FROM clock_timestamp() - min(made_at)), 0)::int8 FROM"
+                      " (SELECT made_at FROM rollup_delta UNION ALL SELECT made_at FROM standing_delta) d");
+    if (rc)
+        return rc;
+    *out = (struct rollups_waiting){.deltas = pg_int(rows, 0, 0), .oldest_s = pg_int(rows, 0, 1)};
+    return 0;
+}
