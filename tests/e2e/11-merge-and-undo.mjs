@@ -80,7 +80,7 @@ await play(async (server, browser) => {
   assert.equal((await api(`/issues/${often.id}`)).issue.members, 2);
   await mire('unmerge', often.id, '--act', said.match(/act (\d+)/)[1]);
   assert.deepEqual((await api('/issues')).groups, list.groups);
-  await assert.rejects(mire('merge', 'I-999', '--into', often.id), /not there/);
+  await assert.rejects(mire('merge', 'I-999', '--into', often.id), /does not exist/);
   assert.deepEqual(complaints, []);
   await holdsTheRules(browser, here);
   console.log('merged and taken back');

@@ -193,7 +193,7 @@ class RolloutTest(unittest.TestCase):
         self.assertEqual(ramp("back"), "version 3 is in force\n")
         self.assertEqual((self.current()["ramps"][0]["state"], self.shares()["hang"]), ("stopped", 20000))
         self.assertIn("rise", ramp("5,3", code=1))
-        self.assertIn("no rule", ramp("5", "--rule", "nobody", code=1))
+        self.assertIn("No rule", ramp("5", "--rule", "nobody", code=1))
         self.assertEqual(self.current()["version"], 3)
 
     def test_rules_travel_through_files(self):

@@ -221,7 +221,7 @@ function Frames(props: { app: string; report: Report; frames: readonly Frame[]; 
         <h2>{sample === null ? say('Hottest stack') : say('Sample {n} of {total}', { n: sample + 1, total })}</h2>
         {thread ? <span class="dim">{say('of thread {name}', { name: thread.name || thread.tid })}</span> : null}
         {sample === null ? null : (
-          <button type="button" class="quiet" onClick={() => patch({ s: null })}>
+          <button type="button" class="sentence" class="quiet" onClick={() => patch({ s: null })}>
             {say('Back to the hottest stack')}
           </button>
         )}
@@ -293,7 +293,7 @@ function Frames(props: { app: string; report: Report; frames: readonly Frame[]; 
         </button>
       )}
       {hidden > 1 ? (
-        <button type="button" onClick={() => setAll(true)}>
+        <button type="button" class="sentence" onClick={() => setAll(true)}>
           {say('{n} frames between the inner {inner} and the outer {outer} · show', {
             n: exact(hidden, lang.value),
             inner: INNER_FRAMES,
