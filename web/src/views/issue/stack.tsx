@@ -221,7 +221,7 @@ function Frames(props: { app: string; report: Report; frames: readonly Frame[]; 
         <h2>{sample === null ? say('Hottest stack') : say('Sample {n} of {total}', { n: sample + 1, total })}</h2>
         {thread ? <span class="dim">{say('of thread {name}', { name: thread.name || thread.tid })}</span> : null}
         {sample === null ? null : (
-          <button type="button" class="sentence" class="quiet" onClick={() => patch({ s: null })}>
+          <button type="button" class="quiet" onClick={() => patch({ s: null })}>
             {say('Back to the hottest stack')}
           </button>
         )}
@@ -277,7 +277,7 @@ function Frames(props: { app: string; report: Report; frames: readonly Frame[]; 
       {outer === null ? null : (
         <button
           type="button"
-          class="quiet"
+          class="quiet sentence"
           aria-expanded={!folds}
           onClick={() => {
             openOuter.value = !openOuter.value;
