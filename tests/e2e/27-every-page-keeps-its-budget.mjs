@@ -2,7 +2,7 @@
 /*
  * Goal: with a month of reports behind them, all pages together keep the budgets that are counts: the first load 60 KB of
  * compressed code, any page 150 KB over the wire, 2,000 nodes, a layout that moves by 0.02 at most, JSON that is
- * compressed, 1.5 KB in 30 s of a tab at which nobody looks. Going back undoes a drill-down. Times are a bench's.
+ * compressed, 1 KiB in 30 s of a tab at which nobody looks. Going back undoes a drill-down. Times are a bench's.
  */
 import assert from 'node:assert/strict';
 import { gzipSync } from 'node:zlib';
@@ -14,7 +14,7 @@ import { getJson, sought, until } from './support/server.mjs';
 
 const KIB = 1024;
 const MOVING = ['/-/health', '/fresh']; // figures of this moment, and an app whose first report is waited for
-const IDLE_BYTES = 1536; // the request that waits for changes is answered after 50 s, and made again
+const IDLE_BYTES = KIB; // the request that waits for changes is answered after 50 s, and made again
 const CALM_S = 5;
 const IDLE_S = 30;
 

@@ -4,6 +4,7 @@
  */
 import { live } from './live';
 import { client } from './query';
+import { doubt } from './who';
 
 interface News {
   acts: number;
@@ -49,6 +50,7 @@ export function follow(app: string): () => void {
     source.onerror = () => {
       if (source?.readyState !== EventSource.CLOSED) return;
       live.value = false;
+      doubt();
       timer = window.setTimeout(open, LATER_MS);
     };
   };

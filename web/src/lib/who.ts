@@ -1,12 +1,18 @@
-/* Who looks at the page, asked once and again when a question is refused. */
+/* The person who looks at the page: asked again each minute, or where the server tells changes when it refuses to. */
 import { api } from '../api/client';
 import type { SignIn } from '../api/types';
+import { idle } from './live';
 import { client, useQuery } from './query';
 
 const KEY = ['who'];
 
 export function useSignIn(): SignIn | undefined {
-  return useQuery(KEY, api.signedIn, { again: () => 60_000 }).data;
+  return useQuery(KEY, api.signedIn, { again: () => idle(60_000) }).data;
+}
+
+/* The server refused something: a session may have ended. */
+export function doubt(): void {
+  void client.invalidateQueries({ queryKey: KEY });
 }
 
 /* After signing in or out: nothing that was answered before holds. */
