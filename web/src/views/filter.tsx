@@ -1,13 +1,14 @@
 /* The filter bar: range, versions, kinds, devices, free text; and the link to this view. Every widget obeys this one
- * bar. */
+ * bar; on a phone it opens as a sheet. */
 
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX, Ref } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { api } from '../api/client';
 import type { Share } from '../api/types';
 import { lang, say } from '../lib/i18n';
 import { useKeys } from '../lib/keys';
 import { go, page, patch, query } from '../lib/location';
+import { isSmall } from '../lib/media';
 import { useQuery } from '../lib/query';
 import { kindWord } from '../lib/words';
 import { moment } from '../model/format';
@@ -59,12 +60,22 @@ const copyMarkdown = () => {
 export function FilterBar({ app }: { app: string }): JSX.Element {
   const { t, q } = query.value;
   const field = useRef<HTMLInputElement>(null);
-  const range = useRef<HTMLButtonElement>(null);
+  const range = useRef<HTMLElement>(null);
   const result = useQuery(['facets', app, t], (signal) => api.facets(app, t, signal));
   const move = (to: Span) => ignored('t') || patch({ t: absolute(to) });
+  const sheet = useRef<HTMLDialogElement>(null);
+  const show = () => {
+    if (sheet.current?.open === false) sheet.current.showModal();
+  };
   useKeys({
-    filter: () => field.current?.focus(),
-    range: () => range.current?.click(),
+    filter: () => {
+      show();
+      field.current?.focus();
+    },
+    range: () => {
+      show();
+      range.current?.click();
+    },
     back: () => move(shift(span(), -1)),
     forward: () => move(shift(span(), 1)),
     widen: () => move(widen(span())),
@@ -73,11 +84,12 @@ export function FilterBar({ app }: { app: string }): JSX.Element {
   const submit = (event: Event) => {
     event.preventDefault();
     const text = field.current?.value.trim() ?? '';
+    sheet.current?.close();
     if (page.value.name === 'issues') patch({ q: text });
     else go(href({ name: 'issues', app }, { ...carried(query.value), q: text }));
   };
-  return (
-    <header class="filters">
+  const parts = (
+    <>
       {ignored('t') ? null : <RangeMenu button={range} />}
       {MENUS.map(([key, facet, label]) => (
         <FacetMenu key={key} id={key} label={label} values={result.data?.[facet] ?? []} />
@@ -96,6 +108,51 @@ export function FilterBar({ app }: { app: string }): JSX.Element {
           onSearch={submit}
         />
       </form>
+    </>
+  );
+  return (
+    <header class="filters">
+      {isSmall.value ? (
+        <>
+          <button type="button" aria-haspopup="dialog" onClick={show}>
+            {say('Filters')} <span aria-hidden="true">▾</span>
+          </button>
+          {ignored('t') ? null : <span class="dim">{rangeLabel(t)}</span>}
+        </>
+      ) : (
+        parts
+      )}
+      {isSmall.value ? <CopyLink /> : null}
+      <Chips />
+      {isSmall.value ? null : <CopyLink />}
+      {isSmall.value ? <Sheet dialog={sheet}>{parts}</Sheet> : null}
+    </header>
+  );
+}
+
+/* The filters of a phone: a sheet from below, at the thumb. Each holds at once; closing it leaves them. */
+function Sheet({ dialog, children }: { dialog: Ref<HTMLDialogElement>; children: ComponentChildren }): JSX.Element {
+  const close = (event: Event) => (event.currentTarget as HTMLElement).closest('dialog')?.close();
+  return (
+    <dialog ref={dialog} class="sheet from-below" aria-labelledby="filter-title" closedby="any">
+      <div class="sheet-parts">
+        <div class="sheet-head">
+          <h2 id="filter-title">{say('Filters')}</h2>
+          <button type="button" class="quiet" onClick={close}>
+            {say('Close')}
+          </button>
+        </div>
+        {children}
+      </div>
+    </dialog>
+  );
+}
+
+/* The filters that hold, each with a way to drop it. */
+function Chips(): JSX.Element {
+  const { q } = query.value;
+  return (
+    <>
       {CHIPS.map((key) =>
         query.value[key].map((value) => <Chip key={`${key}${value}`} name={key} value={value} off={ignored(key)} />),
       )}
@@ -108,6 +165,13 @@ export function FilterBar({ app }: { app: string }): JSX.Element {
           {say('Clear')}
         </button>
       ) : null}
+    </>
+  );
+}
+
+function CopyLink(): JSX.Element {
+  return (
+    <>
       <span class="grow" />
       <div class="split">
         <button type="button" onClick={copyFixed}>
@@ -128,7 +192,44 @@ export function FilterBar({ app }: { app: string }): JSX.Element {
           {say('Markdown')}
         </button>
       </div>
-    </header>
+    </>
+  );
+}
+
+/* One filter: a menu under its button; in the sheet a part that unfolds, one of them at a time. */
+function Part(props: {
+  id: string;
+  label: string;
+  button?: { current: HTMLElement | null };
+  keys?: string;
+  onOpen?: (isOpen: boolean) => void;
+  children: ComponentChildren;
+}): JSX.Element {
+  const { id, label, button, keys, onOpen, children } = props;
+  if (isSmall.value)
+    return (
+      <details name="filters" onToggle={(event) => onOpen?.(event.currentTarget.open)}>
+        <summary ref={button as Ref<HTMLElement>}>{label}</summary>
+        <div class="choices">{children}</div>
+      </details>
+    );
+  return (
+    <>
+      <button ref={button as Ref<HTMLButtonElement>} type="button" popovertarget={id} aria-keyshortcuts={keys}>
+        {label} <span aria-hidden="true">▾</span>
+      </button>
+      <div
+        id={id}
+        popover="auto"
+        class="menu"
+        onToggle={(event) => {
+          onOpen?.((event as unknown as ToggleEvent).newState === 'open');
+          below(event);
+        }}
+      >
+        {children}
+      </div>
+    </>
   );
 }
 
@@ -145,7 +246,7 @@ function rangeLabel(t: string): string {
   return `${moment(given.from, zone, lang.value)} – ${moment(given.to, zone, lang.value)}`;
 }
 
-function RangeMenu({ button }: { button: { current: HTMLButtonElement | null } }): JSX.Element {
+function RangeMenu({ button }: { button: { current: HTMLElement | null } }): JSX.Element {
   const { t, tz } = query.value;
   const from = useRef<HTMLInputElement>(null);
   const to = useRef<HTMLInputElement>(null);
@@ -159,45 +260,36 @@ function RangeMenu({ button }: { button: { current: HTMLButtonElement | null } }
   const shown = span();
   const field = (at: Date) => at.toISOString().slice(0, 16);
   return (
-    <>
-      <button ref={button} type="button" popovertarget="range-menu" aria-keyshortcuts="t">
-        {rangeLabel(t)} <span aria-hidden="true">▾</span>
-      </button>
-      <div id="range-menu" popover="auto" class="menu" onToggle={below}>
-        <div class="presets">
-          {PRESETS.map((preset) => (
-            <button
-              key={preset}
-              type="button"
-              popovertarget="range-menu"
-              aria-pressed={preset === t}
-              onClick={() => patch({ t: preset })}
-            >
-              {rangeLabel(preset)}
-            </button>
-          ))}
-        </div>
-        <form onSubmit={apply} key={t}>
-          <label>
-            {say('From (UTC)')}
-            <input ref={from} type="datetime-local" required defaultValue={field(shown.from)} />
-          </label>
-          <label>
-            {say('To (UTC)')}
-            <input ref={to} type="datetime-local" required defaultValue={field(shown.to)} />
-          </label>
-          <button type="submit">{say('Apply')}</button>
-        </form>
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={tz === 'utc'}
-            onChange={() => patch({ tz: tz === 'utc' ? 'local' : 'utc' })}
-          />
-          {say('Show times in UTC')}
-        </label>
+    <Part id="range-menu" label={rangeLabel(t)} button={button} keys="t">
+      <div class="presets">
+        {PRESETS.map((preset) => (
+          <button
+            key={preset}
+            type="button"
+            popovertarget={isSmall.value ? undefined : 'range-menu'}
+            aria-pressed={preset === t}
+            onClick={() => patch({ t: preset })}
+          >
+            {rangeLabel(preset)}
+          </button>
+        ))}
       </div>
-    </>
+      <form onSubmit={apply} key={t}>
+        <label>
+          {say('From (UTC)')}
+          <input ref={from} type="datetime-local" required defaultValue={field(shown.from)} />
+        </label>
+        <label>
+          {say('To (UTC)')}
+          <input ref={to} type="datetime-local" required defaultValue={field(shown.to)} />
+        </label>
+        <button type="submit">{say('Apply')}</button>
+      </form>
+      <label class="check">
+        <input type="checkbox" checked={tz === 'utc'} onChange={() => patch({ tz: tz === 'utc' ? 'local' : 'utc' })} />
+        {say('Show times in UTC')}
+      </label>
+    </Part>
   );
 }
 
@@ -205,14 +297,9 @@ function FacetMenu(props: { id: 'v' | 'kind'; label: string; values: readonly Sh
   const { id, label, values } = props;
   if (ignored(id) && query.value[id].length === 0) return null;
   return (
-    <>
-      <button type="button" popovertarget={`menu-${id}`}>
-        {say(label)} <span aria-hidden="true">▾</span>
-      </button>
-      <div id={`menu-${id}`} popover="auto" class="menu" onToggle={below}>
-        <Values id={id} values={values} {...(id === 'kind' ? { word: kindWord } : {})} />
-      </div>
-    </>
+    <Part id={`menu-${id}`} label={say(label)}>
+      <Values id={id} values={values} {...(id === 'kind' ? { word: kindWord } : {})} />
+    </Part>
   );
 }
 
@@ -221,22 +308,9 @@ const loadFacets = () => import('./facets').then((module) => module.DeviceFacets
 function DeviceMenu({ app }: { app: string }): JSX.Element {
   const [open, setOpen] = useState(false);
   return (
-    <>
-      <button type="button" popovertarget="menu-device">
-        {say('Device')} <span aria-hidden="true">▾</span>
-      </button>
-      <div
-        id="menu-device"
-        popover="auto"
-        class="menu"
-        onToggle={(event) => {
-          setOpen((event as unknown as ToggleEvent).newState === 'open');
-          below(event);
-        }}
-      >
-        {open ? <Late load={loadFacets} props={{ app }} label={say('Device')} rows={6} /> : null}
-      </div>
-    </>
+    <Part id="menu-device" label={say('Device')} onOpen={setOpen}>
+      {open ? <Late load={loadFacets} props={{ app }} label={say('Device')} rows={6} /> : null}
+    </Part>
   );
 }
 

@@ -1,9 +1,10 @@
 /* The view of each page. */
 
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { say } from '../lib/i18n';
 import { page } from '../lib/location';
+import { isWide } from '../lib/media';
 import { useSignIn } from '../lib/who';
 import { isMemory } from '../model/view';
 import { Late } from './late';
@@ -13,6 +14,7 @@ import { Shell } from './shell';
 
 const loadIssues = () => import('./issues/issues').then((module) => module.IssuesPage);
 const loadIssue = () => import('./issue/issue').then((module) => module.IssuePage);
+const loadBeside = () => import('./issue/beside').then((module) => module.Beside);
 const loadRules = () => import('./rules/rules').then((module) => module.RulesPage);
 const loadSymbols = () => import('./symbols/symbols').then((module) => module.SymbolsPage);
 const loadMemory = () => import('./memory/memory').then((module) => module.MemoryPage);
@@ -83,12 +85,14 @@ export function Pages(): JSX.Element {
     case 'issue':
       return (
         <Shell key={here.app} app={here.app}>
-          <Late
-            key={here.id}
-            load={isMemory(here.id) ? loadMemory : loadIssue}
-            props={{ app: here.app, id: here.id }}
-            label={here.id}
-          />
+          <Panes app={here.app} id={here.id}>
+            <Late
+              key={here.id}
+              load={isMemory(here.id) ? loadMemory : loadIssue}
+              props={{ app: here.app, id: here.id }}
+              label={here.id}
+            />
+          </Panes>
         </Shell>
       );
     case 'alerts':
@@ -191,4 +195,18 @@ export function Pages(): JSX.Element {
         </Shell>
       );
   }
+}
+
+/* An issue, and in a wide window the list to its left, which stays while one issue follows another. */
+function Panes({ app, id, children }: { app: string; id: string; children: ComponentChildren }): JSX.Element {
+  return (
+    <div class="panes">
+      {isWide.value ? (
+        <div class="pane">
+          <Late key={String(isMemory(id))} load={loadBeside} props={{ app, id }} label={say('Issues')} rows={18} />
+        </div>
+      ) : null}
+      <div class="pane-main">{children}</div>
+    </div>
+  );
 }

@@ -156,13 +156,14 @@ export function Bar({ share, kind }: { share: number; kind?: string }): JSX.Elem
   );
 }
 
-/* Position of a popover: below its button, inside the window. */
+/* Position of a popover: below its button, or above where there is no room; inside the window. */
 export function below(event: Event): void {
   const box = event.currentTarget as HTMLElement;
   const button = document.querySelector(`[popovertarget="${box.id}"]`);
   if (!button) return;
   const at = button.getBoundingClientRect();
-  box.style.top = `${at.bottom + 6}px`;
+  const fits = at.bottom + 6 + box.offsetHeight <= innerHeight || at.top < box.offsetHeight;
+  box.style.top = `${fits ? at.bottom + 6 : at.top - 6 - box.offsetHeight}px`;
   box.style.left = `${Math.max(8, Math.min(at.left, innerWidth - box.offsetWidth - 8))}px`;
 }
 

@@ -8,13 +8,13 @@ import type { Change, IssueList } from '../../api/types';
 import { lang, say } from '../../lib/i18n';
 import { useKeys } from '../../lib/keys';
 import { patch, query } from '../../lib/location';
-import { useQuery } from '../../lib/query';
+import { type Result, useQuery } from '../../lib/query';
 import { useTitle } from '../../lib/title';
 import { duration } from '../../lib/units';
 import { counted } from '../../model/event';
 import { count, exact } from '../../model/format';
 import { sharedPrefix } from '../../model/prefix';
-import { isFaceted } from '../../model/view';
+import { carried, formatQuery, isFaceted, type Query } from '../../model/view';
 import { StillArriving } from '../complete';
 import { NoMemory, NothingLeft, Waiting } from '../empty';
 import { Exports } from '../exports';
@@ -30,6 +30,17 @@ import { selected } from './selected';
 export const lastList = signal<string[]>([]);
 /* How many issues that list has on all its pages. */
 export const lastTotal = signal(0);
+/* Its address: an issue's own has neither its order nor its page. */
+const lastView = signal<{ app: string; memory: boolean; query: Query } | null>(null);
+
+/* The list that an issue was opened from, or the first page of the one that its address tells. */
+export function useListOf(app: string, memory: boolean): Result<IssueList> {
+  const last = lastView.value;
+  const filters = formatQuery(carried(query.value));
+  const isSame = last?.app === app && last.memory === memory && formatQuery(carried(last.query)) === filters;
+  const wanted = listQuery(isSame ? last.query : query.value, memory);
+  return useQuery(['issues', app, wanted], (signal) => api.issues(app, wanted, signal));
+}
 
 /* Groups of a file, from the page's first one on: as many as the server gives. */
 const FILE_GROUPS = 200;
@@ -197,6 +208,7 @@ function List({ app, data, memory }: { app: string; data: IssueList; memory: boo
   const pages = usePages(data);
   const ids = groups.flatMap((group) => group.issues.map((issue) => issue.id));
   lastTotal.value = data.issues_total;
+  lastView.value = { app, memory, query: query.value };
   if (query.value.after === '') lastList.value = ids;
   else if (!lastList.value.includes(ids[0] ?? '')) lastList.value = [...lastList.value, ...ids];
   const open = query.value.open;
@@ -327,7 +339,7 @@ function idsOf(element: Element | null): string[] {
 }
 
 /* Changes since the version before, by issue, by the Overview's test. Empty until they are known. */
-function useChanges(app: string, enabled: boolean): { changes: ReadonlyMap<string, Change>; busy: boolean } {
+export function useChanges(app: string, enabled: boolean): { changes: ReadonlyMap<string, Change>; busy: boolean } {
   const { t, v } = query.value;
   const one = v.length <= 1 ? v : [];
   const ask = (signal: AbortSignal) => api.changes(app, { t, v: one }, signal);

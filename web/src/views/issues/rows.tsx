@@ -22,7 +22,7 @@ const SHOWN_ISSUES = 20;
 
 export type Columns = readonly [key: string | null, label: string, cell: string][];
 
-const TREND: Columns = [[null, 'Trend', 'mid-only']];
+const TREND: Columns = [[null, 'Trend', 'trend']];
 const CHANGE: Columns = [['change', 'Changed', 'num']];
 const PER_1000: Columns = [[null, 'Per 1,000', 'num wide-only']];
 const COUNTED: Columns = [
@@ -92,7 +92,7 @@ function Numbers({ row, memory, columns, sessions, change, assignee }: NumbersPr
 }
 
 /* new, ×6.2, −95 %: red for worse, green for better. */
-function Badge({ change }: { change: Change }): JSX.Element {
+export function Badge({ change }: { change: Change }): JSX.Element {
   const worse = change.verdict === 'new' || change.verdict === 'worse';
   const [was, is] = [change.before.hits_per_1000, change.after.hits_per_1000].map((n) => precise(n, lang.value));
   return (
@@ -106,7 +106,7 @@ function Badge({ change }: { change: Change }): JSX.Element {
 }
 
 /* Of several issues the change that asks for most: worse before better, as the server has them in order. */
-function changeOf(issues: readonly IssueSummary[], changes: ReadonlyMap<string, Change>): Change | undefined {
+export function changeOf(issues: readonly IssueSummary[], changes: ReadonlyMap<string, Change>): Change | undefined {
   const ids = new Set(issues.map((one) => one.id));
   for (const [id, change] of changes) if (ids.has(id)) return change;
   return undefined;
@@ -130,7 +130,7 @@ interface GroupProps extends ListProps {
   fold: () => void;
 }
 
-function Name({ of, prefix = '' }: { of: string; prefix?: string | undefined }): JSX.Element {
+export function Name({ of, prefix = '' }: { of: string; prefix?: string | undefined }): JSX.Element {
   const dim = prefix !== '' && of.startsWith(prefix) ? prefix : '';
   return (
     <span class="fn">
