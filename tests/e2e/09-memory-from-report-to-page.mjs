@@ -52,6 +52,8 @@ await play(async (server, browser) => {
   const stacks = page.getByRole('region', { name: 'Stacks of Malloc 48.00 KiB' });
   assert.match(await stacks.textContent(), /80\s%.*302 MiB.*app\+0x40\s*Culprit/);
   const main = await page.locator('main').textContent();
+  assert.match(await page.locator('.verdict .said').first().textContent(), /^Median \d.*, ×\d.* the healthy one\. Malloc 48\.00 KiB \+\d.* MiB, by app\+0x40\./);
+  assert.match(main, /MiB, ×\d\S* the healthy median\. Malloc 48\.00 KiB \+357 MiB, 80\s% by app\+0x40\./);
   for (const told of ['Killed: out of memory.', 'of 6 baselines of this version and device class', 'All 817 categories'])
     assert.ok(main.includes(told), `the page shows ${told}`);
   assert.ok((await page.evaluate(() => document.querySelectorAll('*').length)) < 2000, 'the page stays small');

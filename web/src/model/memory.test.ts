@@ -1,8 +1,10 @@
 import { expect, it } from 'vitest';
 import healthy from '../../../schema/api/examples/getHealthy.json';
 import example from '../../../schema/api/examples/getMemory.json';
-import type { Healthy, Memory } from '../api/types';
+import type { CategorySpread, Healthy, IssueMemory, Memory } from '../api/types';
 import {
+  answerOf,
+  answerOfAll,
   chosenRows,
   explained,
   firstRow,
@@ -14,6 +16,7 @@ import {
   ofMedians,
   ofReport,
   rowsOf,
+  spreadsOf,
   stacksOf,
   suspectsOf,
   times,
@@ -59,7 +62,7 @@ it('rows are chosen by kind and words, and sorted', () => {
   expect(heap.length).toBeGreaterThan(1);
   expect(heap.every((row) => row.category.kind === 'heap' && row.category.name.includes('KiB'))).toBe(true);
   expect(chosenRows(rows, '', 'no such thing', 'bytes')).toEqual([]);
-  for (const order of ['bytes', 'count', 'ratio', 'grown'] as const) {
+  for (const order of ['above', 'bytes', 'count', 'grown'] as const) {
     const sorted = chosenRows(rows, '', '', order).map((row) =>
       order === 'bytes'
         ? row.category.held_bytes
@@ -67,7 +70,7 @@ it('rows are chosen by kind and words, and sorted', () => {
           ? row.category.live_count
           : order === 'grown'
             ? row.category.grown_bytes!
-            : (row.ratio ?? -1),
+            : row.category.held_bytes - (row.before?.bytes ?? 0),
     );
     expect(sorted, order).toEqual([...sorted].sort((a, b) => b - a));
   }
@@ -123,4 +126,50 @@ it('what is explained is a share of the footprint, where that is told', () => {
   expect(explained(memory)).toBeGreaterThan(0.9);
   expect(explained({ ...memory, footprint_bytes: null })).toBeNull();
   expect(explained({ ...memory, explained_bytes: null })).toBeNull();
+});
+
+it('the answer of a report names its first suspect, the bytes above healthy ones, and who allocated most of it', () => {
+  const told = answerOf(memory, rows)!;
+  const first = suspectsOf(rows)[0]!;
+  expect(told.footprint).toBe(memory.footprint_bytes);
+  expect(told.times).toBeCloseTo(memory.footprint_bytes! / memory.healthy!.footprint_bytes!);
+  expect(told.category).toBe(first.category.name);
+  expect(told.above).toBe(true);
+  expect(told.bytes).toBe(first.category.held_bytes - first.category.healthy_bytes!);
+  expect(told.by).not.toBe('');
+  expect(told.share).toBeCloseTo(stacksOf(memory, first.at, 'bytes')[0]!.share);
+  expect(answerOf({ ...memory, footprint_bytes: null }, rows)).toBeNull();
+  expect(answerOf(memory, [])).toBeNull();
+});
+
+it('the answer of an issue is of medians; without healthy processes, and of a category with fewer bytes, nothing is above', () => {
+  const spread = (p50: number) => ({ p50, p90: p50 });
+  const row = (name: string, p50: number, healthy: number | null, suspect_share = 0) =>
+    ({
+      name,
+      kind: 'heap',
+      of_allocator: false,
+      bytes: spread(p50),
+      objects: spread(1),
+      suspect_share,
+      healthy_bytes: healthy,
+      healthy_objects: healthy,
+    }) as CategorySpread;
+  const held = {
+    reports: 7,
+    footprint_bytes: spread(400),
+    healthy: { reports: 9, footprint_bytes: spread(100) },
+    categories: [row('Big', 300, 290), row('Bitmap', 250, 10, 1), row('Few', 5, 50, 0.2)],
+  } as unknown as IssueMemory;
+  expect(spreadsOf(held).map((one) => one.name)).toEqual(['Bitmap', 'Big', 'Few']);
+  expect(answerOfAll(held, 'Bitmap', 'decode')).toMatchObject({
+    footprint: 400,
+    times: 4,
+    bytes: 240,
+    above: true,
+    by: 'decode',
+  });
+  expect(answerOfAll(held, 'Few', 'Few')).toMatchObject({ bytes: 5, above: false, by: '' });
+  expect(answerOfAll({ ...held, healthy: null }, 'Bitmap', 'decode')!.times).toBeNull();
+  expect(answerOfAll(held, 'Other', 'decode')).toBeNull();
 });

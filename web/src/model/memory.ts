@@ -1,5 +1,5 @@
 /* A memory report as data for tables: rows, comparisons, and the stacks of a category. */
-import type { Frame, Healthy, Memory, MemoryCategory } from '../api/types';
+import type { CategorySpread, Frame, Healthy, IssueMemory, Memory, MemoryCategory } from '../api/types';
 
 export type Stack = Memory['stacks'][number];
 export type Kind = MemoryCategory['kind'];
@@ -78,14 +78,19 @@ export function suspectsOf(rows: readonly Row[]): Row[] {
   return rows.filter((row) => row.category.suspect).sort((a, b) => a.category.suspect!.rank - b.category.suspect!.rank);
 }
 
-export type Order = 'bytes' | 'count' | 'ratio' | 'grown' | 'name';
+export type Order = 'above' | 'bytes' | 'count' | 'grown' | 'name';
 
 /* Does the category have anything alive? Some had before, and have nothing left. */
 export function isAlive({ category }: Row): boolean {
   return category.live_count > 0 || category.held_bytes > 0 || category.suspect !== null;
 }
 
-/* The rows of a kind whose names contain every word, largest first; rows with nothing alive on request only. */
+/* Bytes above the other side; all of them where there is none. */
+export function aboveOf({ category, before }: Row): number {
+  return category.held_bytes - (before?.bytes ?? 0);
+}
+
+/* The rows of a kind whose names contain every word, most first; rows with nothing alive on request only. */
 export function chosenRows(rows: readonly Row[], kind: Kind | '', words: string, order: Order): Row[] {
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
   const kept = rows.filter((row) => {
@@ -95,7 +100,7 @@ export function chosenRows(rows: readonly Row[], kind: Kind | '', words: string,
   });
   const much = (row: Row): number => {
     if (order === 'count') return row.category.live_count;
-    if (order === 'ratio') return row.ratio ?? -1;
+    if (order === 'above') return aboveOf(row);
     return order === 'grown' ? (row.category.grown_bytes ?? Number.NEGATIVE_INFINITY) : row.category.held_bytes;
   };
   if (order === 'name') return kept.sort((a, b) => a.category.name.localeCompare(b.category.name));
@@ -147,4 +152,73 @@ export function stacksOf(memory: Memory, at: number, of: 'bytes' | 'objects'): S
 export function explained(memory: Memory): number | null {
   const { footprint_bytes, explained_bytes } = memory;
   return footprint_bytes && explained_bytes !== null ? Math.min(1, explained_bytes / footprint_bytes) : null;
+}
+
+/* Median bytes of a category over all reports of an issue, above those of healthy processes. */
+export function spreadAbove({ bytes, healthy_bytes }: Pick<CategorySpread, 'bytes' | 'healthy_bytes'>): number {
+  return bytes.p50 - (healthy_bytes ?? 0);
+}
+
+/* The categories over all reports of an issue that ever had anything: most bytes above healthy first. */
+export function spreadsOf(data: IssueMemory): CategorySpread[] {
+  return data.categories
+    .filter((row) => row.bytes.p90 > 0 || row.objects.p90 > 0 || row.suspect_share > 0)
+    .sort((a, b) => spreadAbove(b) - spreadAbove(a));
+}
+
+export interface Told {
+  footprint: number;
+  /** The limit of the process; null if it is not known. */
+  limit: number | null;
+  /** How many times the healthy median the footprint is; null if it is not known. */
+  times: number | null;
+  /** The category to blame, and its bytes: those above healthy ones, if there are any. */
+  category: string;
+  bytes: number;
+  above: boolean;
+  /** The function that allocated it, and its share of the category. */
+  by: string;
+  share: number | null;
+}
+
+function heldOf(bytes: number, healthy: number | null): Pick<Told, 'bytes' | 'above'> {
+  const more = healthy === null ? 0 : bytes - healthy;
+  return more > 0 ? { bytes: more, above: true } : { bytes, above: false };
+}
+
+/* The answer over all reports of an issue: medians, and the subject of the issue. */
+export function answerOfAll(data: IssueMemory, subject: string, by: string): Told | null {
+  const [blamed] = spreadsOf(data)
+    .filter((row) => row.name === subject)
+    .sort((a, b) => b.suspect_share - a.suspect_share);
+  if (!blamed || data.footprint_bytes.p50 <= 0) return null;
+  const healthy = data.healthy?.footprint_bytes.p50;
+  return {
+    footprint: data.footprint_bytes.p50,
+    limit: null,
+    times: healthy ? data.footprint_bytes.p50 / healthy : null,
+    category: blamed.name,
+    ...heldOf(blamed.bytes.p50, blamed.healthy_bytes),
+    by: by === subject ? '' : by,
+    share: null,
+  };
+}
+
+/* The answer of one report: its first suspect, and the stack that holds most of it. */
+export function answerOf(memory: Memory, rows: readonly Row[]): Told | null {
+  const [blamed] = suspectsOf(rows);
+  if (!blamed || memory.footprint_bytes === null) return null;
+  const healthy = memory.healthy?.footprint_bytes;
+  const { healthy_bytes, held_bytes, name } = blamed.category;
+  const [most] = stacksOf(memory, blamed.at, 'bytes');
+  const frame = most && most.caller1 !== null ? most.frames[most.caller1] : undefined;
+  return {
+    footprint: memory.footprint_bytes,
+    limit: memory.limit_bytes,
+    times: healthy ? memory.footprint_bytes / healthy : null,
+    category: name,
+    ...heldOf(held_bytes, healthy_bytes),
+    by: frame?.function ?? '',
+    share: frame && most ? most.share : null,
+  };
 }

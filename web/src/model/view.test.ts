@@ -55,7 +55,7 @@ function anyQuery(seed: number): Query {
     type: pick('', 'heap', 'vm', 'object', 'part', 'gauge'),
     cmp: pick('healthy', 'v:8.0.37', 'week', '2026-11-01T00Z..2026-11-08T00Z', '01a19c85-30ba-7449-afa6-d5df6538eb94'),
     of: pick('bytes', 'objects'),
-    co: pick('bytes', 'count', 'ratio', 'grown', 'name'),
+    co: pick('bytes', 'count', 'above', 'grown', 'name'),
     r: pick('', 'user=4711', 'tag=plan=a=b, 地图'),
     rest: pick<[string, string][]>([], [['later', 'v:8.0.37']]),
   };

@@ -92,7 +92,7 @@ export interface Query extends Record<FacetKey, string[]> {
   /** The unit of allocations. */
   of: 'bytes' | 'objects';
   /** Order of the categories. */
-  co: 'bytes' | 'count' | 'ratio' | 'grown' | 'name';
+  co: 'above' | 'bytes' | 'count' | 'grown' | 'name';
   /** Reports listed: user=ID, scene=NAME or tag=NAME=VALUE; empty: all. */
   r: string;
   rest: [string, string][];
@@ -125,7 +125,7 @@ export const DEFAULTS: Query = {
   type: '',
   cmp: 'healthy',
   of: 'bytes',
-  co: 'bytes',
+  co: 'above',
   r: '',
   rest: [],
 };
@@ -310,7 +310,7 @@ export function parseQuery(search: string): Query {
     type: oneOf(params.get('type'), ['', 'heap', 'vm', 'object', 'part', 'gauge'], DEFAULTS.type),
     cmp: params.get('cmp') || DEFAULTS.cmp,
     of: oneOf(params.get('of'), ['bytes', 'objects'], DEFAULTS.of),
-    co: oneOf(params.get('co'), ['bytes', 'count', 'ratio', 'grown', 'name'], DEFAULTS.co),
+    co: oneOf(params.get('co'), ['above', 'bytes', 'count', 'grown', 'name'], DEFAULTS.co),
     r: params.get('r') ?? '',
     rest: [...params].filter(([key]) => !KNOWN.has(key)),
   };

@@ -54,12 +54,14 @@ export function LoadedIssue({ app, id, children }: OfIssue & { children: (data: 
 interface HeadProps extends OfIssue {
   data: Issue;
   tab: Tab;
+  /* The first sentence, of a kind of issue that has its own. */
+  first?: string;
   /* Behind the tags. */
   children?: ComponentChildren;
 }
 
 /* The function to blame, its location, and the kind. */
-export function IssueHead({ app, id, data, tab, children }: HeadProps): JSX.Element {
+export function IssueHead({ app, id, data, tab, first = '', children }: HeadProps): JSX.Element {
   const { issue } = data;
   const memory = isMemory(id);
   return (
@@ -83,7 +85,7 @@ export function IssueHead({ app, id, data, tab, children }: HeadProps): JSX.Elem
         <Twin app={app} id={issue.id} />
       </p>
       <States app={app} issue={issue} />
-      <Verdict app={app} id={issue.id} data={data} />
+      <Verdict app={app} id={issue.id} data={data} first={first} />
     </>
   );
 }

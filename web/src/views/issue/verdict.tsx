@@ -21,11 +21,12 @@ const SHOWN_VERSIONS = 5;
 const LEAST_REPORTS = 30; // of an issue, before a share of it is worth a sentence
 const LEAST_LIFT = 1.5;
 
-export function Verdict({ app, id, data }: { app: string; id: string; data: Issue }): JSX.Element {
+export function Verdict(props: { app: string; id: string; data: Issue; first: string }): JSX.Element {
+  const { app, id, data, first } = props;
   const { t, v } = query.value;
   const rates = useQuery(['rates', app, t, v], (signal) => api.rates(app, { t, v }, signal));
   const rows = rates.data ? perThousand(data, rates.data).slice(-SHOWN_VERSIONS) : [];
-  const words = sentences(id, data);
+  const words = [first, ...sentences(id, data)].filter((text) => text !== '');
   const releases = useReleases(app);
   const give = () => void handOver(id, words, rows);
   useKeys({ 'hand-over': give });

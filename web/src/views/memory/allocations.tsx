@@ -7,11 +7,12 @@ import type { Memory } from '../../api/types';
 import { say } from '../../lib/i18n';
 import { query } from '../../lib/location';
 import { useQuery } from '../../lib/query';
-import { firstRow, rowsOf, suspectsOf } from '../../model/memory';
+import { answerOf, firstRow, rowsOf, suspectsOf } from '../../model/memory';
 import { Exports } from '../exports';
 import { Picker } from '../issue/stack';
 import { Key } from '../issue/why';
 import { Loaded } from '../parts';
+import { answer } from './answer';
 import { Against, useOther } from './held-against';
 import { HeldHeader } from './held-header';
 import { HeldStacks } from './held-stacks';
@@ -33,11 +34,12 @@ function Body({ app, id, memory }: { app: string; id: string; memory: Memory }):
   const rows = useMemo(() => rowsOf(memory, other), [memory, other]);
   const suspects = useMemo(() => suspectsOf(rows), [rows]);
   const chosen = firstRow(memory, rows, c);
+  const told = useMemo(() => answerOf(memory, rowsOf(memory, null)), [memory]);
   const unreadable = memory.facts.find((fact) => fact.name === 'Stacks');
   return (
     <>
       <Picker report={memory} worst={say('Largest')} />
-      <HeldHeader memory={memory} />
+      <HeldHeader memory={memory} first={told ? answer(told) : ''} />
       {unreadable && memory.categories.length === 0 ? <p class="notice warn">{unreadable.value}</p> : null}
       <Against app={app} id={id} memory={memory} />
       <div class="allocations">

@@ -2,14 +2,14 @@
  * suspect. */
 
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { api } from '../../api/client';
 import type { CategorySpread, IssueMemory } from '../../api/types';
 import { lang, say } from '../../lib/i18n';
 import { query } from '../../lib/location';
-import { useQuery } from '../../lib/query';
+import { type Result, useQuery } from '../../lib/query';
 import { bytes, count, exact, percent } from '../../model/format';
-import { times } from '../../model/memory';
+import { spreadsOf, times } from '../../model/memory';
 import { Exports } from '../exports';
 import { Bar, Loaded } from '../parts';
 import { kindOfCategory } from './held-table';
@@ -17,9 +17,15 @@ import { Pager } from './pager';
 
 const PAGE = 50;
 
+/* The memory of all processes of an issue. */
+export function useHeld(app: string, id: string): Result<IssueMemory> {
+  const { t, v } = query.value;
+  return useQuery(['issue-memory', app, id, t, v], (signal) => api.issueMemory(app, id, { t, v }, signal));
+}
+
 export function HeldByAll({ app, id }: { app: string; id: string }): JSX.Element {
   const { t, v } = query.value;
-  const result = useQuery(['issue-memory', app, id, t, v], (signal) => api.issueMemory(app, id, { t, v }, signal));
+  const result = useHeld(app, id);
   return (
     <Loaded result={result} rows={14} label={say('categories')}>
       {(data) => (
@@ -34,7 +40,7 @@ export function HeldByAll({ app, id }: { app: string; id: string }): JSX.Element
 
 function Body({ data }: { data: IssueMemory }): JSX.Element {
   const [from, setFrom] = useState(0);
-  const held = data.categories.filter((row) => row.bytes.p90 > 0 || row.objects.p90 > 0 || row.suspect_share > 0);
+  const held = useMemo(() => spreadsOf(data), [data]);
   const at = from < held.length ? from : 0;
   const rows = held.slice(at, at + PAGE);
   const { healthy } = data;
@@ -56,7 +62,7 @@ function Body({ data }: { data: IssueMemory }): JSX.Element {
       </p>
       <div class="scroll" role="region" aria-label={say('Categories over all reports')} tabIndex={0}>
         <table class="tight categories">
-          <caption class="offscreen">{say('Categories, most often suspect first')}</caption>
+          <caption class="offscreen">{say('Categories, most bytes above healthy first')}</caption>
           <thead>
             <tr>
               <th scope="col">{say('Category')}</th>

@@ -24,10 +24,11 @@ const SOURCES: Record<string, string> = {
   exit: 'its largest resident set, as the kernel reported at the end: the process grew after the last look',
 };
 
-export function HeldHeader({ memory }: { memory: Memory }): JSX.Element {
+export function HeldHeader({ memory, first }: { memory: Memory; first: string }): JSX.Element {
   const trigger = TRIGGERS[memory.trigger];
   return (
     <div class="held-header">
+      {first === '' ? null : <p class="said">{first}</p>}
       <p class="verdict">
         <strong>{trigger ? say(trigger) : memory.trigger}</strong>{' '}
         {memory.name ? <span class="tag">{memory.name}</span> : null}

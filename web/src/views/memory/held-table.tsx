@@ -109,12 +109,21 @@ export function CategoryTable({ rows, chosen, label, caption, why, sortable }: T
         <thead>
           <tr>
             <Head by="name" text={say('Category')} sortable={sortable} />
-            <Head by="bytes" text={say('Bytes')} title={say('Persistent bytes')} number sortable={sortable} />
+            <Head
+              by="bytes"
+              also={!compared}
+              text={say('Bytes')}
+              title={say('Persistent bytes')}
+              number
+              sortable={sortable}
+            />
             <Head by="count" text={say('Count')} title={say('# persistent')} number sortable={sortable} />
             <th scope="col" class="num" title={say('Of what the process took')}>
               {say('Share')}
             </th>
-            {compared ? <Head by="ratio" text={label} number sortable={sortable} /> : null}
+            {compared ? (
+              <Head by="above" text={label} title={say('Sorted by the bytes above it')} number sortable={sortable} />
+            ) : null}
             {why ? <th scope="col">{say('Why')}</th> : null}
             {grown ? <Head by="grown" text={say('Grown')} number sortable={sortable} /> : null}
           </tr>
@@ -173,15 +182,17 @@ export function CategoryTable({ rows, chosen, label, caption, why, sortable }: T
 
 interface HeadProps {
   by: Order;
+  /** Also the order without a comparison. */
+  also?: boolean;
   text: string;
   title?: string;
   number?: boolean;
   sortable: boolean | undefined;
 }
 
-function Head({ by, text, title, number, sortable }: HeadProps): JSX.Element {
+function Head({ by, also, text, title, number, sortable }: HeadProps): JSX.Element {
   const { co } = query.value;
-  const sorted = sortable && co === by;
+  const sorted = sortable && (co === by || (also && co === 'above'));
   return (
     <th
       scope="col"

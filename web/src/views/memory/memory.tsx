@@ -2,22 +2,32 @@
 
 import '../../style/memory.css';
 import type { JSX } from 'preact';
-import type { Issue } from '../../api/types';
+import type { Issue, IssueMemory } from '../../api/types';
 import { lang, say } from '../../lib/i18n';
 import { bytes, count, exact } from '../../model/format';
+import { answerOfAll } from '../../model/memory';
 import { MEMORY_TABS } from '../../model/view';
 import { IssueHead, LoadedIssue, Tabs, useTab } from '../issue/frame';
 import { NamelessNote } from '../issue/nameless';
 import { Side } from '../issue/side';
 import { Suspects } from '../issue/suspects';
 import { Tile } from '../overview/overview';
+import { Skeleton } from '../parts';
 import { AllocationsTab } from './allocations';
-import { HeldByAll } from './held-by-all';
+import { answer } from './answer';
+import { HeldByAll, useHeld } from './held-by-all';
 
 export function MemoryPage({ app, id }: { app: string; id: string }): JSX.Element {
+  const held = useHeld(app, id);
   return (
     <LoadedIssue app={app} id={id}>
-      {(data) => <Body app={app} id={id} data={data} />}
+      {(data) =>
+        held.isPending ? (
+          <Skeleton rows={18} label={say('issue')} />
+        ) : (
+          <Body app={app} id={id} data={data} held={held.data} />
+        )
+      }
     </LoadedIssue>
   );
 }
@@ -25,12 +35,21 @@ export function MemoryPage({ app, id }: { app: string; id: string }): JSX.Elemen
 /* With so many reports, all together say more than one of them. */
 const MANY_REPORTS = 5;
 
-function Body({ app, id, data }: { app: string; id: string; data: Issue }): JSX.Element {
+interface BodyProps {
+  app: string;
+  id: string;
+  data: Issue;
+  /** Unknown if it could not be loaded. */
+  held: IssueMemory | undefined;
+}
+
+function Body({ app, id, data, held }: BodyProps): JSX.Element {
   const { issue } = data;
   const tab = useTab(MEMORY_TABS, issue.totals.reports >= MANY_REPORTS ? 'all' : 'held');
+  const told = held && answerOfAll(held, issue.subject, issue.caller1);
   return (
     <>
-      <IssueHead app={app} id={id} data={data} tab={tab} />
+      <IssueHead app={app} id={id} data={data} tab={tab} first={told ? answer(told) : ''} />
       <NamelessNote app={app} id={id} data={data} />
       <div class="tiles">
         <Tile
