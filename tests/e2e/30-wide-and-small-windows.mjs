@@ -41,6 +41,7 @@ async function threePanes(browser, server, ids) {
   assert.ok((await page.evaluate(() => document.activeElement.textContent)).startsWith(ids[3]), 'Tab comes to the marked row');
   await page.keyboard.press('Escape');
   assert.equal(await page.evaluate(() => document.activeElement.id), 'main');
+  await settle(page); // the way to the neighbours is in the head of the issue
   await page.keyboard.press('[');
   await page.waitForURL(`**/shop/issues/${ids[2]}?*`);
   await page.locator('.pane a[aria-current="page"]', { hasText: ids[2] }).waitFor();
