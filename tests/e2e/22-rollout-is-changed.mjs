@@ -56,9 +56,9 @@ await play(async (server, browser) => {
   assert.equal((await device()).plugins.hang.ppm, 50_000);
 
   await page.getByLabel('Installation', { exact: true }).fill('0'.repeat(32));
-  await page.getByText(/place 0\.\d{3} of 1, below 0\.050 is on by the rule public/).first().waitFor();
+  await page.getByText(/position 0\.\d{3} of 1; the rule public switches on all below 0\.050/).first().waitFor();
   await page.getByLabel('Channel', { exact: true }).fill('gray');
-  await page.getByText(/on: place 0\.\d{3} of 1, below 1\.000 is on by the rule inside/).first().waitFor();
+  await page.getByText(/on: position 0\.\d{3} of 1; the rule inside switches on all below 1\.000/).first().waitFor();
 
   await page.getByText('Stop everything').first().click();
   await page.getByLabel('Name of the app').fill('shoop');
