@@ -6,8 +6,9 @@ import { client, useQuery } from './query';
 
 const KEY = ['who'];
 
-export function useSignIn(): SignIn | undefined {
-  return useQuery(KEY, api.signedIn, { again: () => idle(60_000) }).data;
+/* `watched`: by the one caller that asks again; each of several would ask at times of its own. */
+export function useSignIn(watched = false): SignIn | undefined {
+  return useQuery(KEY, api.signedIn, watched ? { again: () => idle(60_000) } : {}).data;
 }
 
 /* The server refused something: a session may have ended. */

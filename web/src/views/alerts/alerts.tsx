@@ -50,7 +50,7 @@ export function AlertsPage({ app }: { app: string }): JSX.Element {
           </>
         )}
       </Loaded>
-      <History app={app} />
+      {result.isPending ? null : <History app={app} />}
     </>
   );
 }
