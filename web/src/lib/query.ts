@@ -1,9 +1,23 @@
 /* A query of the server as a hook: cached by key, cancelled when no longer wanted, the last answer kept meanwhile. */
-import { keepPreviousData, QueryClient, QueryObserver, type QueryObserverResult } from '@tanstack/query-core';
+import {
+  keepPreviousData,
+  QueryCache,
+  QueryClient,
+  QueryObserver,
+  type QueryObserverResult,
+} from '@tanstack/query-core';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { ProblemError } from '../api/client';
 
+/* The question of who looks at the page: asked again when another one is refused. */
+export const WHO = ['who'];
+
 export const client = new QueryClient({
+  queryCache: new QueryCache({
+    onError: (error) => {
+      if (error instanceof ProblemError && error.status === 401) void client.invalidateQueries({ queryKey: WHO });
+    },
+  }),
   defaultOptions: {
     queries: {
       staleTime: 5_000,

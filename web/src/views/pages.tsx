@@ -35,7 +35,7 @@ const loadAudit = () => import('./people/audit').then((module) => module.AuditPa
 
 export function Pages(): JSX.Element {
   const here = page.value;
-  const known = useSignIn(true);
+  const known = useSignIn(here.name !== 'apps'); // the list of apps is asked for again, and would be refused
   /* The next page is mostly the issues or an issue, so their code is loaded ahead. */
   useEffect(() => void Promise.all([loadIssues(), loadIssue()]).catch(() => {}), []);
   /* Who is nobody signs in where they are, and then sees what they came for. */
