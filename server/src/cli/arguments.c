@@ -130,18 +130,18 @@ static bool fits(const char *words, int count)
     return count >= least && count <= most;
 }
 
-int cli_pick_verb(int argc, char **argv, const struct cli_verb *verbs, size_t size, size_t count)
+int cli_pick_verb(int argc, char **argv, const struct cli_page *page)
 {
     MIRE_SCOPED(text_fini) struct text all = {0};
-    for (size_t i = 0; i < count; i++) {
-        const struct cli_verb *verb = (const struct cli_verb *)((const char *)verbs + i * size);
+    for (size_t i = 0; i < page->verb_count; i++) {
+        const struct cli_verb *verb = cli_verb_at(page, i);
         if (argc > 1 && strcmp(argv[1], verb->name) == 0) {
             if (fits(verb->words, argc - 2))
                 return (int)i;
             cli_wrong(argv[0], "it is '%s %s%s%s'", argv[0], verb->name, *verb->words ? " " : "", verb->words);
             return -1;
         }
-        const char *between = i + 1 < count ? ", " : " or ";
+        const char *between = i + 1 < page->verb_count ? ", " : " or ";
         say_add(&all, "%s%s", i == 0 ? "" : between, verb->name);
     }
 
@@ -150,4 +150,13 @@ int cli_pick_verb(int argc, char **argv, const struct cli_verb *verbs, size_t si
     else
         cli_wrong(argv[0], "%s?", all.bytes);
     return -1;
+}
+
+int cli_begin_verb(int *status, int *argc, char ***argv, const struct cli_option *options, size_t count,
+                   const struct cli_page *page)
+{
+    if (!cli_begin(status, argc, argv, options, count, page))
+        return -1;
+    *status = CLI_USAGE;
+    return cli_pick_verb(*argc, *argv, page);
 }

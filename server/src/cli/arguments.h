@@ -96,13 +96,19 @@ void cli_page_put(struct text *out, const char *command, const struct cli_option
 const struct cli_verb *cli_verb_at(const struct cli_page *page, size_t at);
 
 /*
- * Find the verb argv[1], with the right number of words after it.
+ * Find the verb argv[1] of the page, with the right number of words after it.
  *
- *   verbs  the first of `count`, each `size` bytes behind the one before
- *
- * Returns its index in the table; -1 after printing the error: the status is CLI_USAGE.
+ * Returns its index in the page's table; -1 after printing the error: the status is CLI_USAGE.
  */
-int cli_pick_verb(int argc, char **argv, const struct cli_verb *verbs, size_t size, size_t count);
+int cli_pick_verb(int argc, char **argv, const struct cli_page *page);
+
+/*
+ * cli_begin, then cli_pick_verb.
+ *
+ * Returns the verb's index; -1 if the command ends: *status is its exit status, and all output is done.
+ */
+int cli_begin_verb(int *status, int *argc, char ***argv, const struct cli_option *options, size_t count,
+                   const struct cli_page *page);
 
 /* Print an error in a call in the name of `command`, "mire key", and the way to the help. Returns CLI_USAGE. */
 __attribute__((format(printf, 2, 3))) int cli_wrong(const char *command, const char *format, ...);

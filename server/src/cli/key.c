@@ -250,12 +250,9 @@ int cli_key(int argc, char **argv)
          .text = &keys.server},
         CLI_DATABASE(keys.database)};
     int status;
-
-    if (!cli_begin(&status, &argc, &argv, options, CLI_COUNT(options), &page))
-        return status;
-    int v = cli_pick_verb(argc, argv, &verbs->verb, sizeof *verbs, CLI_COUNT(verbs));
+    int v = cli_begin_verb(&status, &argc, &argv, options, CLI_COUNT(options), &page);
     if (v < 0)
-        return CLI_USAGE;
+        return status;
     keys.app = argv[2];
     keys.number = argv[3];
     if (!rows_app_is_slug(keys.app))

@@ -288,12 +288,9 @@ int cli_rollout(int argc, char **argv)
         CLI_KEY(asking.api.key, "key of scope rollout"),
     };
     int status;
-
-    if (!cli_begin(&status, &argc, &argv, options, CLI_COUNT(options), &page))
-        return status;
-    int v = cli_pick_verb(argc, argv, &verbs->verb, sizeof *verbs, CLI_COUNT(verbs));
+    int v = cli_begin_verb(&status, &argc, &argv, options, CLI_COUNT(options), &page);
     if (v < 0)
-        return CLI_USAGE;
+        return status;
     asking.api.app = argv[2];
     asking.words = argv + 3;
     asking.word_count = argc - 3;

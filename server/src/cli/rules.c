@@ -240,12 +240,9 @@ int cli_rules(int argc, char **argv)
         CLI_KEY(call.api.key, "key of scope rules, for preview, put and back"),
     };
     int status;
-
-    if (!cli_begin(&status, &argc, &argv, options, CLI_COUNT(options), &page))
-        return status;
-    int v = cli_pick_verb(argc, argv, &verbs->verb, sizeof *verbs, CLI_COUNT(verbs));
+    int v = cli_begin_verb(&status, &argc, &argv, options, CLI_COUNT(options), &page);
     if (v < 0)
-        return CLI_USAGE;
+        return status;
     call.api.app = argv[2];
     call.words = argc > 2 ? argv + 3 : argv + 2; /* ended by NULL, as argv is */
     status = verbs[v].run(&call);

@@ -110,7 +110,7 @@ int cli_symbols(int argc, char **argv)
     int status = CLI_DONE;
     if (argc < 3 && (argc == 1 || !strcmp(argv[1], "--help")) && !cli_begin(&status, &argc, &argv, NULL, 0, &page))
         return status;
-    int v = cli_pick_verb(argc, argv, &verbs->verb, sizeof *verbs, CLI_COUNT(verbs));
+    int v = cli_pick_verb(argc, argv, &page);
     if (v < 0)
         return CLI_USAGE;
     char command[32]; /* who speaks */

@@ -220,12 +220,9 @@ int cli_tickets(int argc, char **argv)
         CLI_JSON(a.json_wanted),
     };
     int status;
-
-    if (!cli_begin(&status, &argc, &argv, options, CLI_COUNT(options), &page))
-        return status;
-    int verb = cli_pick_verb(argc, argv, &verbs[0].verb, sizeof *verbs, CLI_COUNT(verbs));
+    int verb = cli_begin_verb(&status, &argc, &argv, options, CLI_COUNT(options), &page);
     if (verb < 0)
-        return CLI_USAGE;
+        return status;
     a.words = argv + 2;
     a.api.app = a.words[0];
     status = verbs[verb].run(&a);

@@ -213,12 +213,9 @@ int cli_user(int argc, char **argv)
         {"server-admin", .help = "admin of every app, who may change accounts", .flag = &user.is_server_admin},
         CLI_DATABASE(user.database)};
     int status;
-
-    if (!cli_begin(&status, &argc, &argv, options, CLI_COUNT(options), &page))
-        return status;
-    int v = cli_pick_verb(argc, argv, &verbs->verb, sizeof *verbs, CLI_COUNT(verbs));
+    int v = cli_begin_verb(&status, &argc, &argv, options, CLI_COUNT(options), &page);
     if (v < 0)
-        return CLI_USAGE;
+        return status;
     user.name = argc > 2 ? argv[2] : "";
     if (*user.name && !rows_account_is_name(user.name))
         return cli_wrong("mire user", "NAME is an e-mail address or a word: lower-case letters, digits and . _ @ + -");

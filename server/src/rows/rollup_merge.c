@@ -7,6 +7,7 @@
 #include "rows/rollup.h"
 
 #include "base/fault.h"
+#include "base/sort.h"
 #include "pg/pg.h"
 #include "rollup/pack.h"
 #include "rows/rollup_events.h"
@@ -52,11 +53,6 @@ struct rollup_merge {
 };
 
 /* --- cells --- */
-
-static int order_of(int64_t x, int64_t y)
-{
-    return (x > y) - (x < y);
-}
 
 static int compare_keys(const struct rollup_key *x, const struct rollup_key *y)
 {

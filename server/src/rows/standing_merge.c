@@ -7,6 +7,7 @@
 #include "rows/standing.h"
 
 #include "base/fault.h"
+#include "base/sort.h"
 #include "model/category.h"
 #include "pg/pg.h"
 #include "rollup/standing.h"
@@ -46,11 +47,6 @@ struct standing_shares {
     struct standing_share *rows;
     size_t count;
 };
-
-static int order_of(int64_t x, int64_t y)
-{
-    return (x > y) - (x < y);
-}
 
 static int compare_keys(const struct standing_row_key *x, const struct standing_row_key *y)
 {
