@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The list of issues by system, version of the system, model, class and channel has the figures of the stored events."""
 
+import math
 import pathlib
 import random
 import subprocess
@@ -25,6 +26,11 @@ def quoted(value):
 
 def written(value):
     return value.replace("\\", "\\\\").replace(",", "\\,")
+
+
+def half_up(value):
+    """Rounded as PostgreSQL rounds a numeric."""
+    return math.floor(value + 0.5)
 
 
 class Facets(unittest.TestCase):
@@ -55,7 +61,7 @@ class Facets(unittest.TestCase):
         for group in answer["groups"]:
             for issue in group["issues"]:
                 totals = issue["totals"]
-                found[issue["id"][2:]] = (totals["reports"], round(totals["events"]), round(totals["waited_ms"] / 1000),
+                found[issue["id"][2:]] = (totals["reports"], round(totals["events"]), half_up(totals["waited_ms"] / 1000),
                                           totals["longest_ms"], totals["devices"])
                 self.assertAlmostEqual(sum(issue["trend"]), totals["events"], delta=0.02)  # parts have three decimals
             self.assertEqual(group["totals"]["reports"], sum(issue["totals"]["reports"] for issue in group["issues"]))

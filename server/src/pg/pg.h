@@ -202,7 +202,7 @@ double pg_real(const struct pg_rows *rows, size_t row, int column);      /* floa
 const char *pg_text(const struct pg_rows *rows, size_t row, int column); /* NUL-terminated; lives as long as rows */
 struct pg_bytes pg_bytes(const struct pg_rows *rows, size_t row, int column);
 struct uuid pg_uuid(const struct pg_rows *rows, size_t row, int column);
-int64_t pg_time(const struct pg_rows *rows, size_t row, int column); /* microseconds since 1970 */
+int64_t pg_time(const struct pg_rows *rows, size_t row, int column); /* microseconds since 1970; INT64_MAX: infinity */
 int32_t pg_day(const struct pg_rows *rows, size_t row, int column);  /* days since 1970-01-01 */
 
 #endif

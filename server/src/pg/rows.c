@@ -90,7 +90,11 @@ struct uuid pg_uuid(const struct pg_rows *rows, size_t row, int column)
 
 int64_t pg_time(const struct pg_rows *rows, size_t row, int column)
 {
-    return pg_is_null(rows, row, column) ? 0 : pg_int(rows, row, column) + EPOCH_US;
+    int64_t time_us;
+
+    if (pg_is_null(rows, row, column))
+        return 0;
+    return __builtin_add_overflow(pg_int(rows, row, column), EPOCH_US, &time_us) ? INT64_MAX : time_us;
 }
 
 int32_t pg_day(const struct pg_rows *rows, size_t row, int column)

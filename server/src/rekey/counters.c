@@ -138,6 +138,12 @@ static int by_sum(const void *a, const void *b)
     return order ? order : move_compare(x->hour.tree, y->hour.tree);
 }
 
+/* Only of a move that is counted anew: others have no kind. */
+static bool changes_kind(const struct move *move)
+{
+    return strcmp(move->before.hour.category, move->after.hour.category) != 0;
+}
+
 /* Append the shifts of the moves that change the kind, or of those that keep it. Returns their number. */
 static size_t collect(struct shift *out, const struct move_batch *batch, bool of_kinds)
 {
@@ -145,8 +151,7 @@ static size_t collect(struct shift *out, const struct move_batch *batch, bool of
 
     for (size_t i = 0; i < batch->count; i++) {
         const struct move *move = &batch->moves[i];
-        bool is_kind = strcmp(move->before.hour.category, move->after.hour.category) != 0;
-        if (!is_counted_anew(move) || is_kind != of_kinds)
+        if (!is_counted_anew(move) || of_kinds != changes_kind(move))
             continue;
         out[count++] = (struct shift){move, taken(&move->before.hour)};
         out[count++] = (struct shift){move, move->after.hour};

@@ -211,7 +211,7 @@ static void get_sums(struct standing_sums *sums, struct pack_in *in, int64_t at_
     sums->waited_ms = get_amount(in);
     sums->longest_ms = get_signed(in);
     sums->most_bytes = get_signed(in);
-    sums->first_us = at_us + (int64_t)((uint64_t)get_signed(in) * HOUR_US);
+    sums->first_us = (int64_t)((uint64_t)at_us + (uint64_t)get_signed(in) * HOUR_US);
     sums->last_us = (int64_t)((uint64_t)at_us + (uint64_t)get_signed(in));
 }
 
@@ -291,7 +291,7 @@ int standing_changes_decode(struct standing_change **out, size_t *count, struct 
     for (size_t i = 0; !in.bad && i < *count; i++) {
         struct standing_change *change = &(*out)[i];
         change->kind = (enum standing_kind)pack_get_number(&in, MIRE_STANDING_TURNS);
-        hour_us += (int64_t)((uint64_t)get_signed(&in) * HOUR_US);
+        hour_us = (int64_t)((uint64_t)hour_us + (uint64_t)get_signed(&in) * HOUR_US);
         change->issue = get_signed(&in);
         change->version = get_signed(&in);
         change->part = (int32_t)get_signed(&in);
