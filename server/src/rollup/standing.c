@@ -1,8 +1,9 @@
 /*
  * standing.c - see standing.h.
  *
- *     1, rows; then for each: keys (the first less the one before), reports, events, waited, longest, most, first hour and
- *     newest event from the beginning. Numbers that may be below zero: twice the number, or twice its amount less one.
+ *     1, rows; then for each: two keys (the first less the one before), which figures are there, those, and the newest
+ *     event from the beginning. A figure that is as usual is left out: of most rows, which have one report, nearly all.
+ *     Numbers that may be below zero: twice the number, or twice its amount less one.
  */
 #include "rollup/standing.h"
 
@@ -14,8 +15,8 @@
 #include <string.h>
 
 #define VERSION      1
-#define ROW_LEAST    10 /* bytes */
-#define CHANGE_LEAST 12
+#define ROW_LEAST    4 /* bytes */
+#define CHANGE_LEAST 7
 #define ROWS_MAX     (1u << 24)
 #define HOUR_US      3600000000ll
 #define WHOLE_MAX    4503599627370496.0 /* 2^52 */
@@ -193,25 +194,59 @@ static double get_amount(struct pack_in *in)
     return value;
 }
 
-static void put_sums(struct pack_out *out, const struct standing_sums *sums, int64_t at_us)
+/* Which figures are there, and how each is else. */
+enum {
+    HAS_C = 1,       /* 0 */
+    HAS_REPORTS = 2, /* 1 */
+    HAS_EVENTS = 4,  /* as many as reports */
+    HAS_LONGEST = 8, /* 0 */
+    HAS_WAITED = 16, /* as the longest */
+    HAS_MOST = 32,   /* 0 */
+    HAS_FIRST = 64,  /* the beginning */
+    HAS_ALL = 127
+};
+
+static unsigned figures_of(int32_t c, const struct standing_sums *sums, int64_t at_us)
 {
-    put_signed(out, sums->reports);
-    put_amount(out, sums->events);
-    put_amount(out, sums->waited_ms);
-    put_signed(out, sums->longest_ms);
-    put_signed(out, sums->most_bytes);
-    put_signed(out, (sums->first_us - at_us) / HOUR_US);
+    return (c ? HAS_C : 0) | (sums->reports != 1 ? HAS_REPORTS : 0) |
+           (sums->events != (double)sums->reports ? HAS_EVENTS : 0) | (sums->longest_ms ? HAS_LONGEST : 0) |
+           (sums->waited_ms != (double)sums->longest_ms ? HAS_WAITED : 0) | (sums->most_bytes ? HAS_MOST : 0) |
+           (sums->first_us != at_us ? HAS_FIRST : 0);
+}
+
+static void put_sums(struct pack_out *out, int32_t c, const struct standing_sums *sums, int64_t at_us)
+{
+    unsigned has = figures_of(c, sums, at_us);
+
+    pack_number(out, has);
+    if (has & HAS_C)
+        put_signed(out, c);
+    if (has & HAS_REPORTS)
+        put_signed(out, sums->reports);
+    if (has & HAS_EVENTS)
+        put_amount(out, sums->events);
+    if (has & HAS_LONGEST)
+        put_signed(out, sums->longest_ms);
+    if (has & HAS_WAITED)
+        put_amount(out, sums->waited_ms);
+    if (has & HAS_MOST)
+        put_signed(out, sums->most_bytes);
+    if (has & HAS_FIRST)
+        put_signed(out, (sums->first_us - at_us) / HOUR_US);
     put_signed(out, sums->last_us - at_us);
 }
 
-static void get_sums(struct standing_sums *sums, struct pack_in *in, int64_t at_us)
+static void get_sums(int32_t *c, struct standing_sums *sums, struct pack_in *in, int64_t at_us)
 {
-    *sums = (struct standing_sums){.reports = get_signed(in)};
-    sums->events = get_amount(in);
-    sums->waited_ms = get_amount(in);
-    sums->longest_ms = get_signed(in);
-    sums->most_bytes = get_signed(in);
-    sums->first_us = (int64_t)((uint64_t)at_us + (uint64_t)get_signed(in) * HOUR_US);
+    unsigned has = (unsigned)pack_get_number(in, HAS_ALL);
+
+    *c = has & HAS_C ? (int32_t)get_signed(in) : 0;
+    *sums = (struct standing_sums){.reports = has & HAS_REPORTS ? get_signed(in) : 1};
+    sums->events = has & HAS_EVENTS ? get_amount(in) : (double)sums->reports;
+    sums->longest_ms = has & HAS_LONGEST ? get_signed(in) : 0;
+    sums->waited_ms = has & HAS_WAITED ? get_amount(in) : (double)sums->longest_ms;
+    sums->most_bytes = has & HAS_MOST ? get_signed(in) : 0;
+    sums->first_us = (int64_t)((uint64_t)at_us + (has & HAS_FIRST ? (uint64_t)get_signed(in) : 0) * HOUR_US);
     sums->last_us = (int64_t)((uint64_t)at_us + (uint64_t)get_signed(in));
 }
 
@@ -227,8 +262,7 @@ int standing_encode(unsigned char **bytes_out, size_t *len_out, struct arena *ar
         const struct standing_row *row = &standing->rows[i];
         put_signed(&out, row->key.a - before);
         put_signed(&out, row->key.b);
-        put_signed(&out, row->key.c);
-        put_sums(&out, &row->sums, at_us);
+        put_sums(&out, row->key.c, &row->sums, at_us);
         before = row->key.a;
     }
     *bytes_out = out.bytes;
@@ -248,8 +282,7 @@ int standing_each(const void *bytes, size_t len, int64_t at_us, standing_take ta
     for (size_t i = 0; !rc && !in.bad && i < count; i++) {
         key.a = (int64_t)((uint64_t)key.a + (uint64_t)get_signed(&in));
         key.b = get_signed(&in);
-        key.c = (int32_t)get_signed(&in);
-        get_sums(&sums, &in, at_us);
+        get_sums(&key.c, &sums, &in, at_us);
         if (!in.bad)
             rc = take(context, &key, &sums);
     }
@@ -270,8 +303,7 @@ int standing_changes_encode(unsigned char **bytes_out, size_t *len_out, struct a
         hour_us = changes[i].sums.first_us;
         put_signed(&out, changes[i].issue);
         put_signed(&out, changes[i].version);
-        put_signed(&out, changes[i].part);
-        put_sums(&out, &changes[i].sums, hour_us);
+        put_sums(&out, changes[i].part, &changes[i].sums, hour_us);
     }
     *bytes_out = out.bytes;
     *len_out = out.len;
@@ -294,8 +326,7 @@ int standing_changes_decode(struct standing_change **out, size_t *count, struct 
         hour_us = (int64_t)((uint64_t)hour_us + (uint64_t)get_signed(&in) * HOUR_US);
         change->issue = get_signed(&in);
         change->version = get_signed(&in);
-        change->part = (int32_t)get_signed(&in);
-        get_sums(&change->sums, &in, hour_us);
+        get_sums(&change->part, &change->sums, &in, hour_us);
     }
     return in.bad || in.at != in.end ? MIRE_FAULT_BROKEN : 0;
 }
