@@ -294,10 +294,10 @@ CREATE TABLE rollup (
     cell      bytea       NOT NULL,
     CONSTRAINT rollup_counts_once PRIMARY KEY (slot, app_id, hours, at, issue_id, tree, category),
     CONSTRAINT rollup_is_of_an_hour_or_a_day CHECK (hours IN (1, 24))
-) WITH (fillfactor = 60);
+) WITH (fillfactor = 80);
 ALTER TABLE rollup ALTER COLUMN devices SET STORAGE MAIN;
 CREATE INDEX rollup_by_issue ON rollup (app_id, issue_id, hours, at);
-COMMENT ON TABLE rollup IS 'Events of one issue and tree, or of one kind of an app, in one hour or day (UTC), and session records of a day. Hours are kept for 35 days.';
+COMMENT ON TABLE rollup IS 'Events of one issue and tree, or of one kind of an app, in one hour or day (UTC), and session records of a day. Hours are kept for 8 days.';
 COMMENT ON COLUMN rollup.slot IS 'Slot of the cell: hash(app, issue) mod 64.';
 COMMENT ON COLUMN rollup.app_id IS 'App.';
 COMMENT ON COLUMN rollup.hours IS 'Length of the span, hours: 1 or 24.';

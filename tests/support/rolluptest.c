@@ -129,7 +129,7 @@ static void compare_all(const struct stored *cell, const struct pg_rows *rows, s
     " sum(suppressed)::float8, min(occurred_at), max(occurred_at), percentile_disc(0.5) WITHIN GROUP (ORDER BY"       \
     " duration_ms), sum(weight)::float8 FROM event JOIN version USING (app_id, version_id) WHERE true" more           \
     " GROUP BY 1, 2, 3, 4, 5, 7"
-#define OF_HOURS " AND occurred_at >= date_trunc('day', now(), 'UTC') - interval '35 days'"
+#define OF_HOURS " AND occurred_at >= date_trunc('day', now(), 'UTC') - interval '8 days'"
 #define EACH(value, more)                                                             \
     {                                                                                 \
         COUNT("day", "24", "issue_id", "tree", "''::text", value, more),              \

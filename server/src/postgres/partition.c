@@ -14,7 +14,7 @@
 #include <string.h>
 
 static const char *const tables[] = {"report", "event", "event_stack", "memory_baseline", "session", "lacking"};
-#define HOUR_DAYS   35 /* days before today whose hours are kept as cells */
+#define HOUR_DAYS   8 /* days before today whose hours are kept as cells */
 #define TABLE_COUNT (sizeof tables / sizeof *tables)
 #define CROWD       1000 /* reports of a day without a partition that ask for one */
 #define CROWD_BACK  400  /* days before today on which that may be; devices with a clock of 1970 ask for none */

@@ -17,7 +17,7 @@
 struct pg;
 struct pg_tx;
 
-#define MIRE_ROLLUP_HOUR_DAYS 35 /* days before today whose hours are kept; of older days whole ones are */
+#define MIRE_ROLLUP_HOUR_DAYS 8 /* days before today whose hours are kept; of older days whole ones are */
 
 /* What an event adds to its cells, with the counters it added. Texts are borrowed. */
 void rows_rollup_entry(struct delta_entry *out, const struct event_row *event, const struct hour_row *hour,
