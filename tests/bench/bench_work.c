@@ -12,7 +12,7 @@
  *
  * The floor is the work of PostgreSQL that no design avoids: storing the rows of event, event_stack and session once
  * more, in one statement each. The reports have 300 issues by Zipf's law, 5 versions and 10 modules without a debug
- * file, and are of the last six days; one in fifty is a session record. At the end every counter is compared with a
+ * file, and are of the last six days, most of the last one (lag.h); one in fifty is a session record. At the end every counter is compared with a
  * count of the rows. The result is 1 if a counter differs, or if a figure is above its limit.
  */
 #include "cost.h"
@@ -27,6 +27,7 @@
 #include "decode/decode.h"
 #include "inbox/inbox.h"
 #include "pipeline/work.h"
+#include "rows/rollup.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -109,7 +110,7 @@ static double fill(struct pg *pg, long count)
             int64_t now_us = clock_wall_us();
             uuid_make(&id, now_us);
             json.len = 0;
-            lag_report(&json, &id, now_us - (int64_t)test_roll(&random, 6 * 86400) * 1000000, kind_of(i), &random);
+            lag_report(&json, &id, lag_time(now_us, &random), kind_of(i), &random);
             size_t len = ZSTD_compress(bodies[n], sizeof bodies[n], json.bytes, json.len, 3);
             must(text_failed(&json) || ZSTD_isError(len) ? MIRE_FAULT_MEMORY : 0, "report");
             rows[n] = (struct inbox_row){.report_id = id,
@@ -219,42 +220,93 @@ static void disks(struct pg *pg, double reports)
     say_disk(pg, "disk of event and event_stack, a report", "^event_", reports);
     say_disk(pg, "disk of lacking debug files, a report", "^lacking_", reports);
     say_disk(pg, "disk of session, a report", "^session_(other|[0-9]+)$", reports);
-    say_disk(pg, "disk of counters and cells, a report", "_hour$|_day$|^rollup$", reports);
+    say_disk(pg, "disk of counters, a report", "_hour$|_day$", reports);
+    say_disk(pg, "disk of cells, a report", "^rollup$", reports);
+    say_disk(pg, "disk of standing sums, a report", "^standing$", reports);
 }
 
-static double put(struct pg *pg, long count)
+struct spent {
+    double own, postgres, wal; /* seconds, seconds, bytes */
+};
+
+static struct spent spent_now(struct pg *pg)
 {
-    double n = (double)count, postgres = cost_postgres_s(), wal = cost_wal(pg);
+    return (struct spent){cost_own_s(), cost_postgres_s(), cost_wal(pg)};
+}
+
+static struct spent spent_since(const struct spent *then, struct pg *pg)
+{
+    struct spent now = spent_now(pg);
+    return (struct spent){now.own - then->own, now.postgres - then->postgres, now.wal - then->wal};
+}
+
+static struct spent put(struct pg *pg, long count)
+{
+    double n = (double)count;
+    struct spent then = spent_now(pg);
 
     checked_s = 0;
     double bytes = fill(pg, count);
+    struct spent spent = spent_since(&then, pg);
+    spent.own = checked_s; /* the rest is the generator's */
     tell("receiving: CPU of the check, a report", checked_s / n * 1000, "ms");
     tell("size of a body, as sent", bytes / n / 1000, "KB");
-    tell("receiving: CPU of PostgreSQL, a report", (cost_postgres_s() - postgres) / n * 1000, "ms");
-    tell("receiving: WAL, a report", (cost_wal(pg) - wal) / n / 1000, "KB");
-    return n;
+    tell("receiving: CPU of PostgreSQL, a report", spent.postgres / n * 1000, "ms");
+    tell("receiving: WAL, a report", spent.wal / n / 1000, "KB");
+    return spent;
+}
+
+static struct spent work(struct pg *pg, const struct work_options *options, long count)
+{
+    double n = (double)count;
+    uint64_t statements = pg_statements(options->pg), begun_ns = clock_mono_ns();
+    struct spent then = spent_now(pg);
+
+    work_all(pg, options);
+    double seconds = (double)(clock_mono_ns() - begun_ns) / 1e9;
+    struct spent spent = spent_since(&then, pg);
+    statements = pg_statements(options->pg) - statements;
+    printf("%ld reports in %.1f s: %.0f a second\n", count, seconds, n / seconds);
+    if (!strcmp(only, "memory"))
+        say("time, a report", seconds / n * 1000, "ms", 10); /* 100 a second */
+    tell("working: CPU of the workers, a report", spent.own / n * 1000, "ms");
+    tell("working: CPU of PostgreSQL, a report", spent.postgres / n * 1000, "ms");
+    tell("working: WAL, a report", spent.wal / n / 1000, "KB");
+    say("statements, a report", (double)statements / n, "", only[0] ? INFINITY : 0.2);
+    return spent;
+}
+
+/* What the merger does once a minute. */
+static void merge_all(struct pg *pg)
+{
+    for (bool more = true; more;)
+        must(rows_rollups_merge(&more, pg, clock_wall_us()), "merge");
+}
+
+static struct spent merge(struct pg *pg, long count)
+{
+    double n = (double)count;
+    struct spent then = spent_now(pg);
+
+    merge_all(pg);
+    struct spent spent = spent_since(&then, pg);
+    tell("merging: CPU of the merger, a report", spent.own / n * 1000, "ms");
+    tell("merging: CPU of PostgreSQL, a report", spent.postgres / n * 1000, "ms");
+    tell("merging: WAL, a report", spent.wal / n / 1000, "KB");
+    return spent;
 }
 
 static void measure(struct pg *pg, const struct work_options *options, long count)
 {
-    double n = put(pg, count), most = !only[0] ? 1 : INFINITY;
-    uint64_t statements = pg_statements(options->pg);
-    double own = cost_own_s(), postgres = cost_postgres_s(), wal = cost_wal(pg);
-    uint64_t begun_ns = clock_mono_ns();
+    double n = (double)count, most = !only[0] ? 1 : INFINITY;
+    struct spent put_in = put(pg, count), worked = work(pg, options, count), merged = merge(pg, count);
+    double own = put_in.own + worked.own, postgres = put_in.postgres + worked.postgres,
+           rollups = merged.own + merged.postgres;
 
-    work_all(pg, options);
-    double seconds = (double)(clock_mono_ns() - begun_ns) / 1e9;
-    statements = pg_statements(options->pg) - statements;
-    own = cost_own_s() - own;
-    postgres = cost_postgres_s() - postgres;
-    wal = cost_wal(pg) - wal;
-    printf("%ld reports in %.1f s: %.0f a second\n", count, seconds, n / seconds);
-    if (!strcmp(only, "memory"))
-        say("time, a report", seconds / n * 1000, "ms", 10); /* 100 a second */
-    say("CPU of the workers, a report", own / n * 1000, "ms", 0.6 * most);
-    say("CPU of PostgreSQL, a report", postgres / n * 1000, "ms", 0.4 * most);
-    say("statements, a report", (double)statements / n, "", 0.3 * most);
-    say("WAL, a report", wal / n / 1000, "KB", 19 * most);
+    say("CPU of all, a report", (own + postgres + rollups) / n * 1000, "ms", 0.8 * most);
+    say("CPU of PostgreSQL, without the merger", postgres / n * 1000, "ms", 0.2 * most);
+    say("CPU of the merger and its PostgreSQL", rollups / n * 1000, "ms", 0.015 * most);
+    say("WAL, a report", (put_in.wal + worked.wal + merged.wal) / n / 1000, "KB", 19 * most);
 }
 
 int main(int argc, char **argv)
@@ -275,6 +327,7 @@ int main(int argc, char **argv)
     options.keep_days = 90;
     (void)fill(pg, FIRST); /* opens the issues */
     work_all(pg, &options);
+    merge_all(pg);
     measure(pg, &options, count);
     disks(pg, (double)(count + FIRST));
     floors(pg, (double)(count + FIRST));

@@ -133,6 +133,13 @@ static void add_head(struct text *out, const struct uuid *id, const char *kind, 
         text, kind, zipf(random, VERSIONS), test_roll(random, 30000), zipf(random, 8), zipf(random, 40));
 }
 
+int64_t lag_time(int64_t now_us, uint64_t *random)
+{
+    uint32_t how = test_roll(random, 10);
+    uint32_t most_s = how < 5 ? 3600 : how < 9 ? 86400 : 6 * 86400;
+    return now_us - (int64_t)test_roll(random, most_s) * 1000000;
+}
+
 void lag_report(struct text *out, const struct uuid *id, int64_t at_us, enum lag_kind kind, uint64_t *random)
 {
     static const char *const names[] = {"event", "session", "memory"};

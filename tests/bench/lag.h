@@ -16,6 +16,10 @@ enum lag_kind {
     LAG_MEMORY,  /* a memory report with the same stacks: what 200 categories hold, by 300 stacks */
 };
 
+/* When an event happened whose report is received now: half are of the last hour, four in ten of the last day, and one in ten of
+ * the last six days. */
+int64_t lag_time(int64_t now_us, uint64_t *random);
+
 /* Append one of that kind and time. */
 void lag_report(struct text *out, const struct uuid *id, int64_t at_us, enum lag_kind kind, uint64_t *random);
 
