@@ -1,7 +1,7 @@
 /*
  * elf.c - reads little-endian ELF files of 32 and 64 bits. Fields are loaded by offset and width; no struct is cast.
  */
-#include "object/parts.h"
+#include "object/elf_inside.h"
 
 #include "base/bytes.h"
 #include "base/grow.h"
@@ -16,36 +16,6 @@
 /* Limits of what is read. Sections may overlap, so their sizes do not limit the work. */
 #define NAME_LOOK 64u         /* bytes of a section's name; every known name is shorter */
 #define NOTES_MAX (16u << 20) /* bytes of notes; the build id of an honest file is among the first */
-
-struct elf {
-    struct parts *parts;
-    bool wide; /* ELFCLASS64 */
-    uint64_t table;
-    uint64_t count;
-    uint64_t names;      /* start of the section names */
-    uint64_t names_end;  /* end of the section names, exclusive */
-    uint64_t notes_left; /* remaining bytes of the notes limit */
-    uint64_t split_info; /* index of the chosen .debug_info.dwo; 0: none */
-};
-
-struct section_row { /* row of the section table */
-    uint64_t index;
-    const char *name;
-    uint64_t type;
-    uint64_t flags;
-    uint64_t address;
-    uint64_t offset;
-    uint64_t size;
-    uint64_t link;
-    uint64_t entry_size;
-};
-
-#define WIDTH(elf, type, field) ((elf)->wide ? sizeof(((Elf64_##type *)0)->field) : sizeof(((Elf32_##type *)0)->field))
-#define FIELD(elf, at, type, field)                                                              \
-    load_wide((elf)->parts->bytes + (at) +                                                       \
-                  ((elf)->wide ? offsetof(Elf64_##type, field) : offsetof(Elf32_##type, field)), \
-              WIDTH(elf, type, field))
-#define SIZE(elf, type) ((elf)->wide ? sizeof(Elf64_##type) : sizeof(Elf32_##type))
 
 static const struct {
     const char *name; /* after .debug_ */
@@ -80,7 +50,7 @@ static const char *arch_name(uint64_t machine)
     }
 }
 
-static struct section_row row_at(const struct elf *elf, uint64_t index)
+struct section_row elf_row(const struct elf *elf, uint64_t index)
 {
     uint64_t at = elf->table + index * SIZE(elf, Shdr);
     uint64_t name = elf->names + FIELD(elf, at, Shdr, sh_name);
@@ -119,11 +89,11 @@ static const char *check_tables(struct elf *elf)
         names >= elf->count)
         return "has a section table that lies outside the file";
     for (uint64_t i = 1; i < elf->count; i++) {
-        struct section_row row = row_at(elf, i);
+        struct section_row row = elf_row(elf, i);
         if (row.type != SHT_NOBITS && !parts_hold(parts, row.offset, row.size))
             return "has a section that lies outside the file";
     }
-    struct section_row row = row_at(elf, names);
+    struct section_row row = elf_row(elf, names);
     if (row.type == SHT_NOBITS)
         return "has section names that are not in the file";
     elf->names = row.offset;
@@ -216,72 +186,6 @@ static const char *take_dwarf(const struct elf *elf, const struct section_row *r
     return NULL;
 }
 
-/* Symbols with a size rank above those without; then global, weak, local; then fewer leading underscores. A name of an
- * older library version (name@VERSION) ranks as local. */
-static uint8_t rank_of(unsigned bind, bool sized, const char *name)
-{
-    bool is_old = strchr(name, '@') && !strstr(name, "@@");
-    unsigned rank = 0;
-    size_t underscores = strspn(name, "_");
-    if (!is_old && bind == STB_GLOBAL)
-        rank = 2;
-    else if (!is_old && bind == STB_WEAK)
-        rank = 1;
-    return (uint8_t)((sized ? 64u : 0) + rank * 8 + (underscores < 7 ? 7 - (unsigned)underscores : 0));
-}
-
-/* $x, $d.1, $xrv64i: mapping symbols that separate instructions from data. $s4shop... is a Swift name. */
-static bool is_mark(const char *name)
-{
-    return name[0] == '$' && name[1] && strchr("adtx", name[1]) &&
-           (!name[2] || name[2] == '.' || !strncmp(name + 1, "xrv", 3));
-}
-
-/* Add a symbol if it is a function name. Mapping symbols and local labels such as .L1 are skipped. False: out of
- * memory. */
-static bool take_symbol(const struct elf *elf, uint64_t at, const char *names, uint64_t names_len)
-{
-    struct symbol_list *list = &elf->parts->symbols;
-    uint64_t info = FIELD(elf, at, Sym, st_info);
-    uint64_t home = FIELD(elf, at, Sym, st_shndx);
-    uint64_t name_at = FIELD(elf, at, Sym, st_name);
-    unsigned type = ELF64_ST_TYPE(info);
-    if (home == SHN_UNDEF || name_at >= names_len || !names[name_at] || is_mark(names + name_at) ||
-        names[name_at] == '.' || (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE))
-        return true;
-    struct section_row row = {0};
-    if (home < elf->count) /* not a reserved index */
-        row = row_at(elf, home);
-    if (type == STT_NOTYPE && !(row.flags & SHF_EXECINSTR))
-        return true;
-    struct symbol symbol = {.low = FIELD(elf, at, Sym, st_value), .name = names + name_at};
-    uint64_t size = FIELD(elf, at, Sym, st_size);
-    if (FIELD(elf, 0, Ehdr, e_machine) == EM_ARM)
-        symbol.low &= ~1ull; /* Thumb */
-    symbol.high = size ? symbol.low + size : row.address + row.size;
-    symbol.rank = rank_of(ELF64_ST_BIND(info), size != 0, symbol.name);
-    if (symbol.high <= symbol.low)
-        return true;
-    if (!GROW(list))
-        return false;
-    list->rows[list->count++] = symbol;
-    return true;
-}
-
-static const char *take_symbols(const struct elf *elf, const struct section_row *table)
-{
-    elf->parts->facts.has_symbols |= table->size > 0;
-    if (!elf->parts->object || table->entry_size != SIZE(elf, Sym) || table->link >= elf->count)
-        return NULL;
-    struct section_row names = row_at(elf, table->link);
-    if (names.type != SHT_STRTAB)
-        return NULL;
-    for (uint64_t at = table->offset; table->offset + table->size - at >= SIZE(elf, Sym); at += SIZE(elf, Sym))
-        if (!take_symbol(elf, at, (const char *)elf->parts->bytes + names.offset, names.size))
-            return "needs more memory than there is";
-    return NULL;
-}
-
 static const char *take_code(const struct elf *elf, const struct section_row *row)
 {
     struct code_list *code = &elf->parts->code;
@@ -339,7 +243,7 @@ static const char *take_row(struct elf *elf, const struct section_row *row)
         elf->notes_left -= size;
     }
     if (row->type == SHT_SYMTAB || row->type == SHT_DYNSYM)
-        return take_symbols(elf, row);
+        return elf_take_symbols(elf, row);
     int section = wanted_as(row->name, &old, &split);
     if (section >= 0)
         return take_dwarf(elf, row, section, old, split);
@@ -386,7 +290,7 @@ static const char *check_type(struct elf *elf, bool *whole_out)
     bool whole = false;
     bool code = false;
     for (uint64_t i = 1; i < elf->count; i++) {
-        struct section_row row = row_at(elf, i);
+        struct section_row row = elf_row(elf, i);
         bool old;
         bool dwo;
         code |= (row.flags & SHF_EXECINSTR) != 0;
@@ -437,7 +341,7 @@ const char *elf_read(struct parts *parts)
     if (parts->object)
         parts->object->split = !whole;
     for (uint64_t i = 1; i < elf.count && !wrong; i++) {
-        struct section_row row = row_at(&elf, i);
+        struct section_row row = elf_row(&elf, i);
         wrong = take_row(&elf, &row);
     }
     parts->facts.both = both && whole;

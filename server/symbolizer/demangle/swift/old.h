@@ -11,14 +11,18 @@ struct old {
     unsigned depth;
 };
 
-/* Read the next type; NULL: none. (old.c) */
+/* Read the next type; NULL: none. (old_types.c) */
 struct swift_node *swift_old_type(struct old *o);
 
-/* Parts of types, contexts and protocols. (old.c) */
+/* Parts of types, contexts and protocols. (old_types.c) */
 struct swift_node *swift_old_name(struct old *o);
 struct swift_node *swift_old_substitution(struct old *o); /* after S */
 struct swift_node *swift_old_context(struct old *o);
 struct swift_node *swift_old_protocol(struct old *o);
+struct swift_node *swift_old_nominal(struct old *o, enum swift_kind kind); /* a type declared in a context */
+
+/* Read the next function, variable or nominal type; NULL: none. (old.c) */
+struct swift_node *swift_old_entity(struct old *o);
 
 /* x, or after q: a generic parameter. After w or W: a member type of one. (old_generic.c) */
 struct swift_node *swift_old_parameter(struct old *o);
