@@ -17,6 +17,7 @@
 #include "model/resolved.h"
 #include "postgres/migrate.h"
 #include "pg/pg.h"
+#include "bench/verdict.h"
 #include "support/pgtest.h"
 #include "document/document.h"
 
@@ -35,15 +36,6 @@
 #define LEAVES     60
 
 static char backend_stat[64];
-
-static void must(int rc, const char *what)
-{
-    if (rc == 0)
-        return;
-    fprintf(stderr, "bench-api: %s: %s\n", what, fault_name(rc));
-    pgtest_stop(NULL);
-    exit(2);
-}
 
 /* Make one of a hundred stack documents of an issue: 20 samples under a common trunk of DEPTH frames. */
 static void document_make(unsigned char **bytes, size_t *len, unsigned seed)

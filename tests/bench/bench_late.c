@@ -13,6 +13,7 @@
  * most of the time.
  */
 #include "support/late.h"
+#include "bench/verdict.h"
 #include "support/pgtest.h"
 
 #include "base/clock.h"
@@ -38,23 +39,6 @@
 #define LIMIT_COST 3.0
 
 static const struct log quiet = {.fd = 2, .least = MIRE_LOG_WARN};
-static int missed;
-
-static void must(int rc, const char *what)
-{
-    if (!rc)
-        return;
-    fprintf(stderr, "bench-late: %s: %s\n", what, fault_name(rc));
-    pgtest_stop(NULL);
-    exit(2);
-}
-
-static void say(const char *what, double value, const char *unit, double limit)
-{
-    bool good = value <= limit;
-    printf("%-44s %12.2f %-10s | at most %-8g | %s\n", what, value, unit, limit, good ? "ok" : "short");
-    missed += !good;
-}
 
 /* Report `i` of those taken in; every other one is of the file. Its id, and so its row, is in one of the days. */
 static void put_report(struct inbox_row *row, char *body, long i, long count)
@@ -131,7 +115,7 @@ static double rows_read(struct pg *pg, const char *table)
 #define COPIES(times)                                                                                            \
     "CREATE TABLE others AS SELECT slot, day, report_id FROM missing_debug_file l JOIN image m USING (build_id)" \
     " WHERE m.name LIKE 'lib%%';" COPY("report", times) COPY("event", times) COPY("event_stack", times)          \
-        COPY("lacking", times) "DROP TABLE others;"
+        COPY("report_missing", times) "DROP TABLE others;"
 
 /* Records the state before: all rows, and the rows of the file. */
 static const char before_sql[] =
@@ -168,7 +152,7 @@ static void prepare(const struct pg_options *options, long copies)
 
 static void measure(long count)
 {
-    static const char *const tables[] = {"lacking", "event", "report"};
+    static const char *const tables[] = {"report_missing", "event", "report"};
     struct pg *pg = pgtest_database(4), *working;
     struct pg_days days = {.today = clock_day(clock_wall_us()), .back = DAYS + 1, .ahead = 1};
     struct pg_options options = {.connections = 12, .wait_ms = 5000, .log = &quiet};

@@ -13,6 +13,7 @@
  */
 #include "cost.h"
 #include "lag.h"
+#include "bench/verdict.h"
 #include "support/pgtest.h"
 #include "support/seed.h"
 
@@ -39,23 +40,6 @@
 
 static const struct log quiet = {.fd = 2, .least = MIRE_LOG_WARN};
 static const char draft[] = "container lib2.so *\n";
-static int missed;
-
-static void must(int rc, const char *what)
-{
-    if (!rc)
-        return;
-    fprintf(stderr, "bench-rekey: %s: %s\n", what, fault_name(rc));
-    pgtest_stop(NULL);
-    exit(2);
-}
-
-static void say(const char *what, double value, const char *unit, double limit)
-{
-    bool good = value <= limit;
-    printf("%-44s %10.2f %-6s | at most %-8g | %s\n", what, value, unit, limit, good ? "ok" : "short");
-    missed += !good;
-}
 
 /* --- the stored reports --- */
 
@@ -82,7 +66,7 @@ static void fill(struct pg *pg, long count)
                                          .encoding = "zstd",
                                          .body = bodies[n],
                                          .body_len = len,
-                                         .clock_told = true};
+                                         .clock_known = true};
         }
         must(inbox_store_batch(pg, rows, n), "store");
     }
