@@ -137,57 +137,57 @@ COMMENT ON INDEX image_by_look IS 'Serves: the images that are due to be looked 
 
 -- Missing debug files. Most reports of a version lack the same files, so a set of files is stored once, and a report has one
 -- row with the number of its set.
-CREATE TABLE lacking_set (
+CREATE TABLE missing_set (
     build_id bytea  NOT NULL,
     set_id   bigint NOT NULL,
     had      text   NOT NULL,
     seen     date   NOT NULL,
-    CONSTRAINT lacking_set_has_a_file_once PRIMARY KEY (build_id, set_id),
-    CONSTRAINT lacking_set_had_something_known CHECK (had IN ('none', 'names', 'lines'))
+    CONSTRAINT missing_set_has_a_file_once PRIMARY KEY (build_id, set_id),
+    CONSTRAINT missing_set_had_something_known CHECK (had IN ('none', 'names', 'lines'))
 );
-CREATE INDEX lacking_set_by_number ON lacking_set (set_id);
-COMMENT ON TABLE lacking_set IS 'Sets of modules that no debug file was found for, or none that is whole, as reports have them. Reference table.';
-COMMENT ON COLUMN lacking_set.build_id IS 'The module, as in image.';
-COMMENT ON COLUMN lacking_set.set_id IS 'Number of the set: a hash of its modules and what was known of each.';
-COMMENT ON COLUMN lacking_set.had IS 'What was known of the module: none: nothing; names: some of it, as functions without lines and inlined calls, or what can be read of a damaged file; lines: functions and lines, of line tables or a file of Breakpad: such a report misses nothing, and is derived again if a file with DWARF comes.';
-COMMENT ON COLUMN lacking_set.seen IS 'UTC day on which a report with the set was stored last. Sets go when no report of that day is kept.';
-COMMENT ON INDEX lacking_set_has_a_file_once IS 'Serves: the sets with a file, and adding one.';
-COMMENT ON INDEX lacking_set_by_number IS 'Serves: the files of a set.';
+CREATE INDEX missing_set_by_number ON missing_set (set_id);
+COMMENT ON TABLE missing_set IS 'Sets of modules that no debug file was found for, or none that is whole, as reports have them. Reference table.';
+COMMENT ON COLUMN missing_set.build_id IS 'The module, as in image.';
+COMMENT ON COLUMN missing_set.set_id IS 'Number of the set: a hash of its modules and what was known of each.';
+COMMENT ON COLUMN missing_set.had IS 'What was known of the module: none: nothing; names: some of it, as functions without lines and inlined calls, or what can be read of a damaged file; lines: functions and lines, of line tables or a file of Breakpad: such a report misses nothing, and is derived again if a file with DWARF comes.';
+COMMENT ON COLUMN missing_set.seen IS 'UTC day on which a report with the set was stored last. Sets go when no report of that day is kept.';
+COMMENT ON INDEX missing_set_has_a_file_once IS 'Serves: the sets with a file, and adding one.';
+COMMENT ON INDEX missing_set_by_number IS 'Serves: the files of a set.';
 
-CREATE TABLE lacking (
+CREATE TABLE report_missing (
     slot      smallint NOT NULL,
     day       date     NOT NULL,
     report_id uuid     NOT NULL,
     app_id    integer  NOT NULL,
     set_id    bigint   NOT NULL,
-    CONSTRAINT lacking_is_told_once PRIMARY KEY (slot, day, report_id)
+    CONSTRAINT report_missing_is_counted_once PRIMARY KEY (slot, day, report_id)
 ) PARTITION BY RANGE (day);
-CREATE TABLE lacking_other PARTITION OF lacking DEFAULT;
-CREATE INDEX lacking_by_set ON lacking (set_id, app_id, day, slot, report_id);
-COMMENT ON TABLE lacking IS 'Reports that have frames in modules without a whole debug file, each with the set of these modules. Derived; one partition a day.';
-COMMENT ON COLUMN lacking.slot IS 'Slot of the report.';
-COMMENT ON COLUMN lacking.day IS 'Day of the report.';
-COMMENT ON COLUMN lacking.report_id IS 'The report.';
-COMMENT ON COLUMN lacking.app_id IS 'App of the report.';
-COMMENT ON COLUMN lacking.set_id IS 'The set, as in lacking_set.';
-COMMENT ON TABLE lacking_other IS 'Those of reports that carry a day that has no partition.';
-COMMENT ON INDEX lacking_is_told_once IS 'Serves: replacing what a report lacks.';
-COMMENT ON INDEX lacking_by_set IS 'Serves: the reports a debug file helps, and how many lack one, from the index alone.';
+CREATE TABLE report_missing_other PARTITION OF report_missing DEFAULT;
+CREATE INDEX report_missing_by_set ON report_missing (set_id, app_id, day, slot, report_id);
+COMMENT ON TABLE report_missing IS 'Reports that have frames in modules without a whole debug file, each with the set of these modules. Derived; one partition a day.';
+COMMENT ON COLUMN report_missing.slot IS 'Slot of the report.';
+COMMENT ON COLUMN report_missing.day IS 'Day of the report.';
+COMMENT ON COLUMN report_missing.report_id IS 'The report.';
+COMMENT ON COLUMN report_missing.app_id IS 'App of the report.';
+COMMENT ON COLUMN report_missing.set_id IS 'The set, as in missing_set.';
+COMMENT ON TABLE report_missing_other IS 'Those of reports that carry a day that has no partition.';
+COMMENT ON INDEX report_missing_is_counted_once IS 'Serves: replacing what a report lacks.';
+COMMENT ON INDEX report_missing_by_set IS 'Serves: the reports a debug file helps, and how many lack one, from the index alone.';
 
 CREATE VIEW missing_debug_file AS
-SELECT l.slot, l.day, l.report_id, s.build_id, l.app_id, s.had FROM lacking l JOIN lacking_set s USING (set_id);
+SELECT l.slot, l.day, l.report_id, s.build_id, l.app_id, s.had FROM report_missing l JOIN missing_set s USING (set_id);
 COMMENT ON VIEW missing_debug_file IS 'Reports and the modules they lack a debug file of.';
 
 -- Split files that debug files refer to: when one comes, the reports of the programs that want it are derived again.
 CREATE TABLE split_wanted (
     split_id bytea NOT NULL,
     build_id bytea NOT NULL,
-    CONSTRAINT split_wanted_is_told_once PRIMARY KEY (split_id, build_id)
+    CONSTRAINT split_wanted_is_counted_once PRIMARY KEY (split_id, build_id)
 );
 COMMENT ON TABLE split_wanted IS 'Split files (.dwo, .dwp) that debug files refer to and that were not there, or were damaged. Reference table.';
 COMMENT ON COLUMN split_wanted.split_id IS 'Id of the split file.';
 COMMENT ON COLUMN split_wanted.build_id IS 'Build id of the program that wants it.';
-COMMENT ON INDEX split_wanted_is_told_once IS 'Serves: the programs whose reports a split file helps.';
+COMMENT ON INDEX split_wanted_is_counted_once IS 'Serves: the programs whose reports a split file helps.';
 
 -- Debug files that came and whose reports are not queued yet. A row goes once no transaction runs that may have missed the file.
 CREATE TABLE symbol_arrival (

@@ -29,7 +29,7 @@ CREATE TABLE app_module (
     path       text        NOT NULL,
     unowned    boolean     NOT NULL,
     first_seen timestamptz NOT NULL DEFAULT now(),
-    CONSTRAINT app_module_is_told_once PRIMARY KEY (app_id, module)
+    CONSTRAINT app_module_is_counted_once PRIMARY KEY (app_id, module)
 );
 CREATE INDEX app_module_by_module ON app_module (module);
 COMMENT ON TABLE app_module IS 'Libraries that reports of an app have, at most 4,096 an app. Reference table.';
@@ -38,5 +38,5 @@ COMMENT ON COLUMN app_module.module IS 'Base name of the module without the vers
 COMMENT ON COLUMN app_module.path IS 'Its path on the device of the report that named it first.';
 COMMENT ON COLUMN app_module.unowned IS 'In some report of the app its owner was unknown, and it was on a stack.';
 COMMENT ON COLUMN app_module.first_seen IS 'When the first of those reports was worked on.';
-COMMENT ON INDEX app_module_is_told_once IS 'Serves: the modules of an app.';
+COMMENT ON INDEX app_module_is_counted_once IS 'Serves: the modules of an app.';
 COMMENT ON INDEX app_module_by_module IS 'Serves: whether other apps have a module.';

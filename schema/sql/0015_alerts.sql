@@ -50,7 +50,7 @@ CREATE TABLE alert_rule (
     quiet_from   smallint,
     quiet_to     smallint,
     quiet_zone   text             NOT NULL DEFAULT 'UTC',
-    tells        bigint[]         NOT NULL,
+    notifies     bigint[]         NOT NULL,
     escalates    bigint[]         NOT NULL,
     is_default   boolean          NOT NULL DEFAULT false,
     made_by      text             NOT NULL,
@@ -85,7 +85,7 @@ COMMENT ON COLUMN alert_rule.escalate_s IS 'After how long escalates are notifie
 COMMENT ON COLUMN alert_rule.quiet_from IS 'Begin of quiet hours, minutes of the day; null: none.';
 COMMENT ON COLUMN alert_rule.quiet_to IS 'End of quiet hours, minutes of the day; may be before their begin.';
 COMMENT ON COLUMN alert_rule.quiet_zone IS 'Time zone of quiet hours, by its name in the tz database.';
-COMMENT ON COLUMN alert_rule.tells IS 'Channels that are notified; empty for all of the app.';
+COMMENT ON COLUMN alert_rule.notifies IS 'Channels that are notified; empty for all of the app.';
 COMMENT ON COLUMN alert_rule.escalates IS 'Channels that are notified after escalate_s.';
 COMMENT ON COLUMN alert_rule.is_default IS 'The rule that every app has from the start: lag of each version by day.';
 COMMENT ON COLUMN alert_rule.made_by IS 'Who made it.';
@@ -106,8 +106,8 @@ CREATE TABLE alert (
     subject      text             NOT NULL,
     began_at     timestamptz      NOT NULL,
     fired_at     timestamptz,
-    told_at      timestamptz,
-    tellings     integer          NOT NULL DEFAULT 0,
+    notified_at  timestamptz,
+    notifications integer         NOT NULL DEFAULT 0,
     escalated_at timestamptz,
     acked_at     timestamptz,
     acked_by     text             NOT NULL DEFAULT '',
@@ -132,8 +132,8 @@ COMMENT ON COLUMN alert.app_id IS 'App.';
 COMMENT ON COLUMN alert.subject IS 'Subject of the condition: a version, the number of an issue, a plugin; empty for the app.';
 COMMENT ON COLUMN alert.began_at IS 'Since when it was seen to hold.';
 COMMENT ON COLUMN alert.fired_at IS 'When it had held for hold_s; null: not yet.';
-COMMENT ON COLUMN alert.told_at IS 'Time of the last message; null: none, because of quiet hours, a snooze, or because it is new.';
-COMMENT ON COLUMN alert.tellings IS 'Number of messages.';
+COMMENT ON COLUMN alert.notified_at IS 'Time of the last message; null: none, because of quiet hours, a snooze, or because it is new.';
+COMMENT ON COLUMN alert.notifications IS 'Number of messages.';
 COMMENT ON COLUMN alert.escalated_at IS 'When the channels of the escalation were notified; null: not.';
 COMMENT ON COLUMN alert.acked_at IS 'When somebody acknowledged it; null: nobody did.';
 COMMENT ON COLUMN alert.acked_by IS 'Who: a person, or the channel whose link was used.';

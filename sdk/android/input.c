@@ -92,12 +92,12 @@ static struct hook hooks[COUNT] = {[RECV] = {"recv", (void *)on_recv, NULL},
 
 #define REAL(number, result, parameters) ((result(*) parameters)atomic_load(&hooks[number].real))
 
-static ssize_t note(int fd, ssize_t result, void (*told)(int fd))
+static ssize_t note(int fd, ssize_t result, void (*given)(int fd))
 {
     int saved = errno;
 
     if (result > 0)
-        told(fd);
+        given(fd);
     errno = saved;
     return result;
 }

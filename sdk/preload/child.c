@@ -47,7 +47,7 @@ void child_release(void)
 }
 
 /* The child must not use the heap, so it overwrites the numbers in place. */
-static void tell_number(char *number)
+static void write_number(char *number)
 {
     child_write_digits(number, CHILD_PID_DIGITS, (uint64_t)getpid());
     child_write_digits(number + CHILD_PID_DIGITS + 1, CHILD_TIME_DIGITS, mire__now_ns());
@@ -62,7 +62,7 @@ int child_start(pid_t *pid_out, const char *path, char *const *argv)
 
     if (pid == 0) {
         if (number)
-            tell_number(number);
+            write_number(number);
         child_release(); /* NOLINT(clang-analyzer-unix.Vfork): two system calls on the child's own state */
         execv(path, argv);
         err = errno;

@@ -71,7 +71,7 @@ static bool widen_static_tls(void)
     return length < 0 || (size_t)length >= sizeof(tunables) || setenv("GLIBC_TUNABLES", tunables, 1) == 0;
 }
 
-static bool tell_filters(void)
+static bool pass_filters(void)
 {
     char count[16];
 
@@ -107,13 +107,13 @@ static bool set_environment(const struct run *run, const char *others_name, cons
            setenv("MIRE_APP", options->app_name, 1) == 0 && setenv("MIRE_APP_VERSION", options->app_version, 1) == 0 &&
            setenv("MIRE_CHANNEL", options->channel, 1) == 0 && setenv("MIRE_STORE", options->store_dir, 1) == 0 &&
            setenv("MIRE_THRESHOLD_MS", threshold, 1) == 0 && setenv("MIRE_PERIOD_MS", period, 1) == 0 &&
-           (run->is_foreign || widen_static_tls()) && tell_filters() &&
+           (run->is_foreign || widen_static_tls()) && pass_filters() &&
            (others_name[0] ? setenv("MIRE_STORE_OTHERS", others_name, 1) : unsetenv("MIRE_STORE_OTHERS")) == 0 &&
            setenv("MIRE_SESSION", session, 1) == 0 && (run->is_foreign || let_sanitizers_run()) &&
            unsetenv("MIRE_KEY") == 0 && unsetenv("MIRE_KEY_FILE") == 0 && unsetenv("MIRE_SERVER") == 0;
 }
 
-static void tell(const struct run *run, const struct courier *courier)
+static void print_problems(const struct run *run, const struct courier *courier)
 {
     const struct upload_tally *total = &courier->total;
 
@@ -277,7 +277,7 @@ static int run_program(const struct run *run, struct delivery *delivery, struct 
         finish_delivery(delivery, failed ? 0 : PATIENCE_MS);
     else
         run_complain("cannot start a thread", "", "");
-    tell(run, courier);
+    print_problems(run, courier);
     return code;
 }
 

@@ -32,7 +32,7 @@ static void start_at_first_wait(void *context)
 /* The time in CHILD_NUMBER, for the next program that this process executes; NULL: not the first process. */
 static char *executed_at;
 
-static void tell_execution(uint64_t now_ns)
+static void note_execution(uint64_t now_ns)
 {
     char *number = executed_at ? executed_at - CHILD_PID_DIGITS - 1 : NULL;
 
@@ -61,7 +61,7 @@ static bool is_first(uint64_t *begun_ns_out)
         if (*begun_ns_out == 0)
             *begun_ns_out = mire__now_ns();
         child_write_digits(executed_at, CHILD_TIME_DIGITS, 0);
-        mire__gate_on_exec(tell_execution);
+        mire__gate_on_exec(note_execution);
     }
     return true;
 }

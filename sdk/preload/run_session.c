@@ -15,8 +15,8 @@ static struct session_sum fresh(const struct run_session *session, uint64_t now_
     struct session_sum sum;
 
     mire__session_new(&sum, &session->facts, now_ns, mire__wall_now_ms());
-    sum.keeper_pid = mire__pid();
-    sum.keeper_ticks = mire__process_start_ticks(sum.keeper_pid);
+    sum.runner_pid = mire__pid();
+    sum.runner_ticks = mire__process_start_ticks(sum.runner_pid);
     return sum;
 }
 
@@ -47,12 +47,12 @@ void run_session_again(struct run_session *session)
 void run_session_take_over(struct run_session *session, struct store *store, const char *name,
                            const struct blackbox_facts *facts)
 {
-    const struct session_keeper keeper = {.keeper_pid = mire__pid(),
-                                          .keeper_ticks = mire__process_start_ticks(mire__pid())};
+    const struct session_runner runner = {.runner_pid = mire__pid(),
+                                          .runner_ticks = mire__process_start_ticks(mire__pid())};
 
     open_session(session, store, facts);
     mire__text_copy(session->name, sizeof(session->name), name);
-    mire__session_keep(store, name, &keeper);
+    mire__session_keep(store, name, &runner);
 }
 
 void run_session_started(struct run_session *session, uint32_t pid, uint64_t start_ticks)
@@ -60,7 +60,7 @@ void run_session_started(struct run_session *session, uint32_t pid, uint64_t sta
     session->first_pid = pid;
     session->first_ticks = start_ticks;
     mire__session_keep(session->store, session->name,
-                       &(struct session_keeper){.first_pid = pid, .first_ticks = start_ticks});
+                       &(struct session_runner){.first_pid = pid, .first_ticks = start_ticks});
 }
 
 void run_session_look(struct run_session *session)

@@ -137,7 +137,7 @@ int main(int argc, char **argv)
     if (role == -4)
         return rotate(&config);
     if (role == -3)
-        return sweep_tell(&config, ahead_days, stdout);
+        return sweep_preview(&config, ahead_days, stdout);
     if (role < 0)
         return check(&config);
     if (config_check(&config, stderr) + openid_check(&config, stderr))

@@ -59,14 +59,14 @@ bool cache_directory_open_mapping(struct retrace **out, const struct cache_key *
 
 bool cache_directory_refused(const struct cache_key *key, const char *bad)
 {
-    char path[4096], told[sizeof BAD_MAGIC + 4096];
+    char path[4096], given[sizeof BAD_MAGIC + 4096];
     struct stat st;
     MIRE_SCOPED(close_fd) int fd = name_it(path, sizeof path, key) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     if (fd < 0 || fstat(fd, &st) != 0 || time(NULL) - st.st_mtime >= BAD_FOR_S)
         return false;
-    ssize_t len = read(fd, told, sizeof told - 1);
-    told[len > 0 ? len : 0] = '\0';
-    return !strncmp(told, BAD_MAGIC, strlen(BAD_MAGIC)) && !strcmp(told + strlen(BAD_MAGIC), bad);
+    ssize_t len = read(fd, given, sizeof given - 1);
+    given[len > 0 ? len : 0] = '\0';
+    return !strncmp(given, BAD_MAGIC, strlen(BAD_MAGIC)) && !strcmp(given + strlen(BAD_MAGIC), bad);
 }
 
 bool cache_directory_begin(struct cache_slot *place, const struct cache_key *key)

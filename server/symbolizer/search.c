@@ -69,9 +69,9 @@ static int open_file(const char **wrong_out, struct object_facts *facts, const c
 }
 
 /* Keep an open file of the module, the most informative one first. */
-static void keep(struct search *search, int fd, const struct object_facts *told, const char *path)
+static void keep(struct search *search, int fd, const struct object_facts *given, const char *path)
 {
-    struct object_facts facts = *told;
+    struct object_facts facts = *given;
     enum symbol_kind kind = facts.has_dwarf ? MIRE_SYMBOLS_DEBUG : MIRE_SYMBOLS_SYMTAB;
     size_t at = search->files.count++;
     if (kind > search->best) {
@@ -178,10 +178,10 @@ static uint64_t contents_id_in_dirs(const struct symbols_options *options, const
     for (size_t i = 0; i < options->dir_count; i++) {
         if (!name_in_dir(path, sizeof path, options->dirs[i], id, id_len) || stat(path, &st) != 0)
             continue;
-        uint64_t told[] = {st.st_dev, st.st_ino, (uint64_t)st.st_size, (uint64_t)st.st_mtim.tv_sec,
-                           (uint64_t)st.st_mtim.tv_nsec};
+        uint64_t given[] = {st.st_dev, st.st_ino, (uint64_t)st.st_size, (uint64_t)st.st_mtim.tv_sec,
+                            (uint64_t)st.st_mtim.tv_nsec};
         uint8_t hash[16];
-        hash_blake2b(hash, sizeof hash, told, sizeof told);
+        hash_blake2b(hash, sizeof hash, given, sizeof given);
         uint64_t contents_id = load_64(hash);
         return contents_id + !contents_id;
     }
@@ -203,7 +203,7 @@ int search_contents_id(uint64_t *out, const struct symbols_options *options, con
     return found < 0 ? found : 0;
 }
 
-int search_edition(struct search *search)
+int search_identify(struct search *search)
 {
     return search_contents_id(&search->contents_id, search->options, search->id, search->id_len);
 }

@@ -40,9 +40,9 @@ struct search {
  * Set search->contents_id. The id of a file in a symbol directory changes when the file is written or replaced.
  * Returns 0, or a fault of options->contents_id.
  */
-int search_edition(struct search *search);
+int search_identify(struct search *search);
 
-/* The contents id of any build id; 0 if there is no file. Returns as search_edition. */
+/* The contents id of any build id; 0 if there is no file. Returns as search_identify. */
 int search_contents_id(uint64_t *out, const struct symbols_options *options, const uint8_t *id, size_t id_len);
 
 /* Find all files of the module. `image` is its path on the device. Returns 0, or a fault of options->uploaded or

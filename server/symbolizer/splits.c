@@ -86,16 +86,16 @@ static int dir_bytes(const char *path)
  * Add a .dwo from the compiler's path, otherwise from beside the program: by its file name, then below the program's
  * folder with the last one, two, ... folders of the compiler's path.
  */
-static bool take_file(struct gathering *g, const char *told, const uint8_t id[ID_LEN])
+static bool take_file(struct gathering *g, const char *given, const uint8_t id[ID_LEN])
 {
     char path[PATH_MAX];
-    if (!g->beside[0] || !told[0])
+    if (!g->beside[0] || !given[0])
         return false;
-    if (take(g, told, id, CONTENTS_ID))
+    if (take(g, given, id, CONTENTS_ID))
         return true;
-    for (const char *end = told + strlen(told); end > told; end--)
-        if ((end[-1] == '/' || end == told + 1) &&
-            snprintf(path, sizeof path, "%.*s%s", dir_bytes(g->beside), g->beside, end[-1] == '/' ? end : told) <
+    for (const char *end = given + strlen(given); end > given; end--)
+        if ((end[-1] == '/' || end == given + 1) &&
+            snprintf(path, sizeof path, "%.*s%s", dir_bytes(g->beside), g->beside, end[-1] == '/' ? end : given) <
                 (int)sizeof path &&
             take(g, path, id, CONTENTS_ID))
             return true;

@@ -93,7 +93,7 @@ static void end_place(struct cache_slot *place, struct search *search, enum chil
 }
 
 /* Report the damage of a module whose readable parts are used. */
-static void tell_damage(char *why, const struct module *module, const struct search *search)
+static void explain_damage(char *why, const struct module *module, const struct search *search)
 {
     const struct symbols_options *options = search->options;
     if (module_defect(why, module) && options->refused)
@@ -127,7 +127,7 @@ static void convert_files(struct module **out, char *why, struct search *search)
         answer = CHILD_WRONG;
     }
     if (*out)
-        tell_damage(why, *out, search);
+        explain_damage(why, *out, search);
     end_place(&place, search, answer, why);
 }
 
@@ -139,7 +139,7 @@ static int load(struct entry *entry, const struct symbols_options *options)
     struct module **out = &entry->module;
     struct search search = SEARCH_INIT(options, id, id_len);
     char why[MIRE_SYMBOL_WHY];
-    int rc = search_edition(&search);
+    int rc = search_identify(&search);
     if (rc)
         return rc;
     struct cache_key key = key_of(&search, MIRE_SYMBOLS_DEBUG);
@@ -167,7 +167,7 @@ static int load_mapping(struct entry *entry, const struct symbols_options *optio
     struct search search = SEARCH_INIT(options, id, id_len);
     struct cache_slot place;
     char why[MIRE_SYMBOL_WHY] = "";
-    int rc = search_edition(&search);
+    int rc = search_identify(&search);
     struct cache_key key = key_of(&search, MIRE_SYMBOLS_MAPPING);
     entry->contents_id = search.contents_id;
     if (rc || cache_directory_open_mapping(out, &key))
@@ -258,7 +258,7 @@ static int is_stale(struct entry *entry, const struct symbols *symbols, int64_t 
         return nothing && now_ms - entry->found_ms >= symbols->options.retry_ms;
     if (!entry->mapping && !module_is_whole(entry->module))
         return true;
-    int rc = search_edition(&search);
+    int rc = search_identify(&search);
     entry->arrivals = rc ? entry->arrivals : arrivals;
     return rc ? rc : search.contents_id != entry->contents_id;
 }

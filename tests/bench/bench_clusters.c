@@ -2,7 +2,7 @@
  * Issues and suggestions, compared with duplicate links by people in Eclipse's bug tracker (eclipse.h; or another file
  * of that form as argument). All choices (rules, scenes that are joined, the score for suggesting a merge) were made on
  * the older two thirds of the reports; the newest third is only measured. Each report passes through the functions of
- * mired: feature_find, cluster_assign, telling_frames, similar_add, similar_find, similar_age.
+ * mired: feature_find, cluster_assign, characteristic_frames, similar_add, similar_find, similar_age.
  *
  *   key_f1        BCubed F1, over reports with a duplicate in the range, of the issues as the server opens and joins
  *                 them; beside Caller1 alone, and exception with the three innermost app frames, of the same run
@@ -21,7 +21,7 @@
 #include "eclipse.h"
 #include "fast.h"
 #include "feature/feature.h"
-#include "feature/telling.h"
+#include "feature/characteristic.h"
 #include "known.h"
 #include "one_stack.h"
 
@@ -80,7 +80,7 @@ static void take_frames(struct entry *report, const struct resolved *doc)
     for (size_t i = 0; i < count; i++)
         lines[i] = (struct frame_line){doc->locations[i].role, doc->locations[i].function, doc->locations[i].image};
     report->stack.frames = report->frames;
-    report->stack.count = telling_frames(report->frames, locations, lines, count);
+    report->stack.count = characteristic_frames(report->frames, locations, lines, count);
 }
 
 static bool take(struct entry *report, const struct eclipse_report *from, struct arena *arena,

@@ -99,8 +99,8 @@ static int read_answer(int fd)
             return 0;
         len += (size_t)n;
         answer[len] = '\0';
-        const char *body = strstr(answer, "\r\n\r\n"), *told = strcasestr(answer, "\r\nContent-Length:");
-        if (body && told && len >= (size_t)(body + 4 - answer) + strtoul(told + 17, NULL, 10))
+        const char *body = strstr(answer, "\r\n\r\n"), *given = strcasestr(answer, "\r\nContent-Length:");
+        if (body && given && len >= (size_t)(body + 4 - answer) + strtoul(given + 17, NULL, 10))
             return (int)strtol(answer + 9, NULL, 10);
     }
     return 0;

@@ -17,6 +17,7 @@
  */
 #include "cost.h"
 #include "lag.h"
+#include "bench/verdict.h"
 #include "support/pgtest.h"
 #include "support/seed.h"
 
@@ -43,25 +44,8 @@
 #define SESSIONS 50 /* one report in so many is a session record, unless all are of one kind */
 
 static const struct log quiet = {.fd = 2, .least = MIRE_LOG_WARN};
-static int missed;
 static const char *only = ""; /* the kind of all reports */
 static double checked_s;      /* CPU of the door's checks */
-
-static void must(int rc, const char *what)
-{
-    if (!rc)
-        return;
-    fprintf(stderr, "bench-work: %s: %s\n", what, fault_name(rc));
-    pgtest_stop(NULL);
-    exit(2);
-}
-
-static void say(const char *what, double value, const char *unit, double limit)
-{
-    bool good = value <= limit;
-    printf("%-44s %10.2f %-6s | at most %-8g | %s\n", what, value, unit, limit, good ? "ok" : "short");
-    missed += !good;
-}
 
 static void tell(const char *what, double value, const char *unit)
 {
@@ -119,7 +103,7 @@ static double fill(struct pg *pg, long count)
                                          .encoding = "zstd",
                                          .body = bodies[n],
                                          .body_len = len,
-                                         .clock_told = true};
+                                         .clock_known = true};
             bytes += (double)len;
             check_at_door(&rows[n]);
         }
@@ -218,7 +202,7 @@ static void disks(struct pg *pg, double reports)
     pg_end(&tx);
     say_disk(pg, "disk of report, a report", "^report_", reports);
     say_disk(pg, "disk of event and event_stack, a report", "^event_", reports);
-    say_disk(pg, "disk of lacking debug files, a report", "^lacking_", reports);
+    say_disk(pg, "disk of missing debug files, a report", "^report_missing_", reports);
     say_disk(pg, "disk of session, a report", "^session_(other|[0-9]+)$", reports);
     say_disk(pg, "disk of counters, a report", "_hour$|_day$", reports);
     say_disk(pg, "disk of cells, a report", "^rollup$", reports);

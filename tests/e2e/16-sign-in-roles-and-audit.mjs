@@ -36,7 +36,7 @@ await play(async (server, browser) => {
 
   await page.goto(`${server.url}/shop/settings`);
   await settle(page);
-  await page.getByLabel('What it is for').fill('release 8');
+  await page.getByLabel('Purpose').fill('release 8');
   await page.getByRole('button', { name: 'Make a key' }).click();
   const secret = await page.locator('code.secret').textContent();
   assert.match(secret, /^mk_[a-z2-7]{40}$/);
@@ -60,10 +60,10 @@ await play(async (server, browser) => {
   await page.getByLabel('Report', { exact: true }).fill(report);
   await page.getByLabel('Why').fill('it was made up');
   await page.getByRole('button', { name: 'Count them' }).click();
-  await page.getByText('1 report would be taken out').waitFor();
+  await page.getByText('1 report would be forgotten').waitFor();
   assert.deepEqual(await events(), [report, ...others]);
-  await page.getByRole('button', { name: `Take them out ${report}` }).click();
-  await page.getByRole('button', { name: `Really? Take them out ${report}` }).click();
+  await page.getByRole('button', { name: `Forget them ${report}` }).click();
+  await page.getByRole('button', { name: `Really? Forget them ${report}` }).click();
   await page.getByRole('cell', { name: 'it was made up' }).waitFor();
   await page.getByRole('cell', { name: 'done' }).waitFor();
   assert.deepEqual(await events(), others);
@@ -72,7 +72,7 @@ await play(async (server, browser) => {
 
   await page.goto(`${server.url}/-/profile`);
   await settle(page);
-  await page.getByLabel('What it is for').fill('robot');
+  await page.getByLabel('Purpose').fill('robot');
   await page.getByRole('button', { name: 'Make a token' }).click();
   const token = await page.locator('code.secret').textContent();
   const asked = await fetch(`${server.url}/api/v1/apps`, { headers: { authorization: `Bearer ${token}` } });

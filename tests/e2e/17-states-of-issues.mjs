@@ -120,7 +120,7 @@ await play(async (server, browser) => {
   took(2, 'to comment');
   assert.equal(await page.locator('.markdown img').count(), 0);
   assert.equal(await page.locator('.markdown a').getAttribute('href'), 'https://a.example/1');
-  assert.match(await page.locator('.activity').textContent(), /opened it: it came back in 1\.2/);
+  assert.match(await page.locator('.activity').textContent(), /opened it again: regressed in 1\.2/);
 
   /* The form of a tracker, whose address the settings have, is filled in a window of its own. */
   assert.equal(await page.getByRole('button', { name: 'New ticket' }).count(), 0, 'no form, no button');

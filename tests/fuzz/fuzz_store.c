@@ -40,7 +40,7 @@ static void look_at_frame(struct frame *frame, const uint8_t *file, size_t size)
     memcpy(whole + sizeof(head), body.bytes, body.size);
     expect(mire__frame_check(&again, whole, sizeof(head) + body.size) == FRAME_WHOLE);
     expect(again.value == frame->value && again.body_size == frame->body_size);
-    expect(memcmp(again.told, frame->told, sizeof(frame->told)) == 0);
+    expect(memcmp(again.losses, frame->losses, sizeof(frame->losses)) == 0);
     free(whole);
 }
 
@@ -55,7 +55,7 @@ static void look_at_ledger(const char *text, size_t size)
     size_t length = mire__ledger_write(written, &ledger);
     expect(length < sizeof(written) && mire__ledger_read(&again, written, length));
     expect(memcmp(again.counts, ledger.counts, sizeof(ledger.counts)) == 0);
-    expect(again.telling == ledger.telling && again.dropping == ledger.dropping);
+    expect(again.sealing == ledger.sealing && again.dropping == ledger.dropping);
     expect(memcmp(again.ids, ledger.ids, ledger.dropping * sizeof(ledger.ids[0])) == 0);
 }
 

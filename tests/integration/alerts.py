@@ -216,7 +216,7 @@ class JudgingTest(Case):
         self.sessions("1.1", 0, 4000, 160)
         until("a version with twice the lag fires", lambda: self.open(subject="1.1", state="firing"))
         self.judged_again()
-        self.assertIsNone(self.open(subject="1.1")[0]["told_at"], "there is no channel: it waits")
+        self.assertIsNone(self.open(subject="1.1")[0]["notified_at"], "there is no channel: it waits")
         waits = self.channel("webhook", self.receiver.url)["id"]
         until("a channel that comes later is told", lambda: self.receiver.got)
         self.of_app("DELETE", f"/channels/{waits}")
@@ -279,7 +279,7 @@ class JudgingTest(Case):
         self.of_app("POST", f"/rules/{self.rule}/snooze", {"hours": 1})
         self.sessions("1.1", 0, 4000, 160)
         until("it fires", lambda: self.open(rule=self.rule, state="firing"))
-        self.assertIsNone(self.open(rule=self.rule)[0]["told_at"])
+        self.assertIsNone(self.open(rule=self.rule)[0]["notified_at"])
         self.of_app("POST", f"/rules/{self.rule}/snooze", {"hours": 0})
         until("after the snooze it is told", lambda: len(self.receiver.got) == 3)
         self.assertEqual(self.receiver.got[2]["body"]["type"], "mire.alert.fired")
@@ -295,7 +295,7 @@ class JudgingTest(Case):
         for wrong in ({"kind": "rates"}, {"measure": "lags"}, {"scope": ""}, {"bound": 0}, {"bound": 1e9}, {"name": ""},
                       {"against": "month"}, {"versions": "1.0,,2"}, {"kind": "new", "kinds": "hangs"}, {"window_s": 3600},
                       {"kind": "silence", "bound": 10, "window_s": 18000}, {"quiet_from": 60}, {"quiet_zone": "Mars/Base"},
-                      {"tells": [999]}, {"escalate_s": 60}):
+                      {"notifies": [999]}, {"escalate_s": 60}):
             self.of_app("POST", rules, RULE | wrong, 422)
         for wrong in ({"kind": "fax"}, {"target": ""}, {"target": "file:///etc/passwd"}, {"target": "gopher://x"}, {"name": ""},
                       {"target": "https://x/\r\nHost: y"}, {"secret": "short"}, {"kind": "pagerduty"},
@@ -336,7 +336,7 @@ class KindsTest(Case):
         until("it is told", lambda: self.receiver.got)
         page = self.receiver.got[0]["body"]["data"]["url"].removeprefix(self.mired.url)
         self.assertRegex(page, r"^/kinds/issues/I-\d+\?t=")
-        self.rule(name="Silence", kind="silence", bound=10, tells=[hook])
+        self.rule(name="Silence", kind="silence", bound=10, notifies=[hook])
         # A hundred reports in every hour of the week before, and none for two hours; what the devices above sent goes.
         self.mired.sql("""DELETE FROM version_hour WHERE app_id = (SELECT app_id FROM app WHERE slug = 'kinds');
             INSERT INTO version_hour SELECT 0, date_trunc('hour', now(), 'UTC') - n * interval '1 hour', app_id, min(version_id), 'hang',
@@ -412,7 +412,7 @@ class QuietTest(Case):
         self.sessions("1.1", 0, 4000, 400)
         minute = int(self.mired.sql("SELECT extract(hour FROM t) * 60 + extract(minute FROM t) FROM (SELECT now() AT TIME ZONE 'Asia/Shanghai' t) x")[0])
         rule = self.rule(quiet_from=(minute - 60) % 1440, quiet_to=(minute + 60) % 1440, quiet_zone="Asia/Shanghai", repeat_s=0,
-                               tells=[first], escalates=[second], escalate_s=2)
+                               notifies=[first], escalates=[second], escalate_s=2)
         until("it fires", lambda: self.open(rule=rule, state="firing"))
         self.judged_again()
         self.assertEqual((self.receiver.got, self.alerts()["messages"]), ([], []), "it is night there")

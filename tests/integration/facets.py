@@ -16,7 +16,7 @@ import mired  # noqa: E402
 from answers import answer_of  # noqa: E402
 
 COLUMNS = {"os": "os", "os_version": "os_version", "model": "model", "class": "device_class", "channel": "channel"}
-NEWEST = 10000  # MIRE_TOLD_EVENTS
+NEWEST = 10000  # MIRE_NEWEST_EVENTS
 RANGE = "40d"
 
 

@@ -32,7 +32,7 @@ COUNTERS = {  # every table that sums something over reports, and what is left o
     "arrival_day": "slot, day, kind, delay, round(events::numeric, 3)",
     "session_end_day": "slot, day, version_id, channel, plugins, verdict, round(ends::numeric, 3), round(ends_sq::numeric, 3)",
     "report": "slot, day, report_id", "event": "slot, day, report_id, weight", "event_stack": "slot, day, report_id",
-    "lacking": "slot, day, report_id, set_id", "memory_baseline": "slot, day, report_id",
+    "report_missing": "slot, day, report_id, set_id", "memory_baseline": "slot, day, report_id",
     "session": "slot, day, report_id, weight", "inbox": "slot, day, report_id", "dead_letter": "slot, day, report_id",
 }
 ROLLOUT = {"fetch_s": 3600, "kill": False, "rules": [{"name": "all", "when": {}, "plugins": {
@@ -112,10 +112,10 @@ class Forgotten(unittest.TestCase):
                         {table for table in before if not before[table]})
         count = sum(bool(self.send(document, other)) for document in documents())
         self.worked()
-        self.assertIn(f"{count} reports would be taken out", self.forget("--install", other, "--dry-run"))
-        self.assertIn(f"{count} reports are taken out", self.forget("--install", other))
+        self.assertIn(f"{count} reports would be forgotten", self.forget("--install", other, "--dry-run"))
+        self.assertIn(f"{count} reports are forgotten", self.forget("--install", other))
         self.compare(before)
-        self.assertIn("0 reports are taken out", self.forget("--install", other))
+        self.assertIn("0 reports are forgotten", self.forget("--install", other))
         listed = self.server.mire("forget", "list", "shop", MIRE_KEY=self.admin)
         self.assertIn(other, listed)
         self.assertIn("they were made up", listed)
@@ -127,18 +127,18 @@ class Forgotten(unittest.TestCase):
         for document in documents()[:12]:
             self.send(document, uuid.uuid4().hex, stolen)
         number = self.server.sql("SELECT max(key_id) FROM access_key WHERE scope = 'ingest'")[0]
-        self.assertIn("12 reports are taken out", self.forget("--key", number))
+        self.assertIn("12 reports are forgotten", self.forget("--key", number))
         self.compare(before)
 
     def test_one_report_goes_and_may_come_again(self):
         before = self.counters()
         document = documents()[0]
         id = self.send(document, uuid.uuid4().hex)
-        self.assertIn("1 reports are taken out", self.forget("--report", id))
+        self.assertIn("1 reports are forgotten", self.forget("--report", id))
         self.compare(before)
         self.send(document, uuid.uuid4().hex, id=id)
         self.worked()
-        self.assertIn("1 reports are taken out", self.forget("--report", id))
+        self.assertIn("1 reports are forgotten", self.forget("--report", id))
         self.compare(before)
 
     def test_a_report_that_could_not_be_read_goes_too(self):
@@ -149,7 +149,7 @@ class Forgotten(unittest.TestCase):
         self.server.sql("INSERT INTO inbox (slot, day, report_id, app_id) SELECT slot, day, report_id, app_id FROM report"
                         f" WHERE report_id = '{id}'")
         mired.until("it is a dead letter", lambda: self.server.sql("SELECT count(*) FROM dead_letter") == ["1"])
-        self.assertIn("1 reports are taken out", self.forget("--report", id))
+        self.assertIn("1 reports are forgotten", self.forget("--report", id))
         self.compare(before)
 
     def test_reports_are_taken_out_while_others_come_and_stored_ones_are_derived_anew(self):

@@ -184,9 +184,9 @@ static void a_dry_run_tells_and_changes_nothing(void **state)
     FILE *out = open_memstream(&text, &len);
     assert_non_null(out);
     assert_int_equal(pg_begin(&tx, pg, MIRE_PG_READ), 0);
-    assert_int_equal(idle_tell(tx, out, 365, 0), 0);
-    assert_int_equal(idle_tell(tx, out, 1000, 0), 0);
-    assert_int_equal(idle_tell(tx, out, 1000, 700), 0); /* in 700 days */
+    assert_int_equal(idle_print(tx, out, 365, 0), 0);
+    assert_int_equal(idle_print(tx, out, 1000, 0), 0);
+    assert_int_equal(idle_print(tx, out, 1000, 700), 0); /* in 700 days */
     fclose(out);
     pg_end(&tx);
     assert_string_equal(

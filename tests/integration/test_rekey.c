@@ -232,14 +232,14 @@ static void counters_of_reports_that_are_gone_follow(void **state)
     world_free(world);
 }
 
-static void a_report_that_nothing_was_lacking_for_is_left_alone(void **state)
+static void a_report_with_all_debug_files_is_left_alone(void **state)
 {
     (void)state;
     struct world *world = world_new();
     put_report(world->pg, 1, 3000);
     start(world);
     await_inbox(world);
-    run(world->pg, "UPDATE lacking_set SET build_id = '\\x1234'");
+    run(world->pg, "UPDATE missing_set SET build_id = '\\x1234'");
     late_arrive(world->pg);
     await_jobs(world);
     assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM rekey_job"), 0);
@@ -262,7 +262,7 @@ static void a_preview_counts_and_changes_nothing(void **state)
     put_report(world->pg, 1, 4000);
     start(world);
     await_inbox(world);
-    run(world->pg, "DELETE FROM lacking"); /* so that the file alone moves nothing */
+    run(world->pg, "DELETE FROM report_missing"); /* so that the file alone moves nothing */
     late_arrive(world->pg);
     await_jobs(world);
     struct rekey_ask ask = {.app_id = 1, .cause = "key", .detail = "to see", .preview = true};
@@ -328,7 +328,7 @@ static void exemplars_stand_for_the_reports_of_their_issues(void **state)
     await_inbox(world);
     stop(world);
     multiply(world->pg, 1499);
-    run(world->pg, "DELETE FROM lacking");
+    run(world->pg, "DELETE FROM report_missing");
     late_arrive(world->pg);
     start(world);
     await_jobs(world);
@@ -539,7 +539,7 @@ int main(void)
         cmocka_unit_test(an_issue_of_addresses_keeps_number_state_and_first_seen),
         cmocka_unit_test(issues_of_one_function_become_one),
         cmocka_unit_test(counters_of_reports_that_are_gone_follow),
-        cmocka_unit_test(a_report_that_nothing_was_lacking_for_is_left_alone),
+        cmocka_unit_test(a_report_with_all_debug_files_is_left_alone),
         cmocka_unit_test(a_preview_counts_and_changes_nothing),
         cmocka_unit_test(exemplars_stand_for_the_reports_of_their_issues),
         cmocka_unit_test(a_report_in_hand_when_rules_change_is_not_missed),

@@ -136,13 +136,13 @@ static struct pg_rows *count(struct pg_tx *tx, const char *sql, const struct vie
     " (cardinality($3::text[]) = 0 OR version = ANY ($3)) AND version <> ALL ($4::text[]))"
 #define SUMS "sum(reports)::bigint, sum(events), sum(waited_ms), max(longest_ms)"
 
-static void compare(const struct totals *told, const struct pg_rows *rows, size_t row, int column, bool extremes)
+static void compare(const struct totals *given, const struct pg_rows *rows, size_t row, int column, bool extremes)
 {
-    assert_true(told->reports == pg_int(rows, row, column));
-    assert_true(near(told->events, pg_real(rows, row, column + 1)));
-    assert_true(near(told->waited_ms, pg_real(rows, row, column + 2)));
+    assert_true(given->reports == pg_int(rows, row, column));
+    assert_true(near(given->events, pg_real(rows, row, column + 1)));
+    assert_true(near(given->waited_ms, pg_real(rows, row, column + 2)));
     if (extremes)
-        assert_true(told->longest_ms == pg_int(rows, row, column + 3));
+        assert_true(given->longest_ms == pg_int(rows, row, column + 3));
 }
 
 static void compare_list(struct pg_tx *tx, struct arena *arena, const struct view *view, bool extremes)
@@ -204,7 +204,7 @@ static void compare_sums(struct pg_tx *tx, struct arena *arena, const struct vie
               view);
     struct pg_rows *turns =
         count(tx, "SELECT from_ms, sum(turns) FROM turn_hour t" IN_VIEW " GROUP BY 1 ORDER BY 1", view);
-    struct turn *told;
+    struct turn *given;
     struct sums sums;
     size_t turn_count;
     double events = 0;
@@ -221,10 +221,10 @@ static void compare_sums(struct pg_tx *tx, struct arena *arena, const struct vie
         events += sums.points[i].events;
     assert_true(near(events, pg_real(points, 0, 0)));
     assert_int_equal(sums.point_count, pg_int(points, 0, 1));
-    assert_int_equal(rows_turns_read(&told, &turn_count, tx, arena, view), 0);
+    assert_int_equal(rows_turns_read(&given, &turn_count, tx, arena, view), 0);
     assert_int_equal(turn_count, pg_row_count(turns));
     for (size_t i = 0; i < turn_count; i++)
-        assert_true(told[i].from_ms == pg_int(turns, i, 0) && near(told[i].turns, pg_real(turns, i, 1)));
+        assert_true(given[i].from_ms == pg_int(turns, i, 0) && near(given[i].turns, pg_real(turns, i, 1)));
     pg_rows_free(&all);
     pg_rows_free(&versions);
     pg_rows_free(&points);

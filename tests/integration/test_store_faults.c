@@ -283,7 +283,7 @@ static int compete(const char *dir, unsigned who)
     const struct store_caps caps = {.bytes = 1 << 20, .count = 12, .age_ms = UINT32_MAX};
     struct store_item items[16];
     struct store *store;
-    uint64_t told[MIRE_DROP_REASONS];
+    uint64_t given[MIRE_DROP_REASONS];
 
     if (mire__store_open(&store, dir, &caps) != MIRE_OK)
         return 255;
@@ -293,10 +293,10 @@ static int compete(const char *dir, unsigned who)
         size_t count;
 
         make_id(id, who, i);
-        mire__store_drops(told, store);
-        struct store_report report = {.id = id, .body = "body", .size = 4, .value = MIRE_VALUE_HANG, .told = told};
+        mire__store_drops(given, store);
+        struct store_report report = {.id = id, .body = "body", .size = 4, .value = MIRE_VALUE_HANG, .losses = given};
         enum mire_err err = mire__store_put(store, &report, NOW);
-        report.told = NULL;
+        report.losses = NULL;
         if (err == MIRE_E_STATE)
             err = mire__store_put(store, &report, NOW);
         if (err != MIRE_OK && err != MIRE_E_FULL)

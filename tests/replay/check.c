@@ -139,13 +139,13 @@ static void look_at_report(struct state *state, const char *id, const void *body
 {
     size_t at = find(state->truth, id);
     char expected[TRUTH_BODY_MAX], path[MIRE_STORE_PATH_MAX];
-    uint64_t told[MIRE_DROP_REASONS] = {0};
+    uint64_t losses[MIRE_DROP_REASONS] = {0};
     const struct truth_report *report;
 
     if (mire__store_report_path(path, state->store, id))
-        mire__store_report_told(told, path);
+        mire__store_report_losses(losses, path);
     if (at == state->truth->report_count) { /* made by the second start */
-        add(state->counts, told);
+        add(state->counts, losses);
         return;
     }
     report = &state->truth->reports[at];
@@ -155,7 +155,7 @@ static void look_at_report(struct state *state, const char *id, const void *body
     if (report->sent == ACKNOWLEDGED)
         state->found->sent_again++;
     if (report->sent == NOT_YET) /* otherwise it counts once, as at the server */
-        add(state->counts, told);
+        add(state->counts, losses);
 }
 
 static void look_at_reports(struct state *state)
@@ -172,7 +172,7 @@ static void look_at_reports(struct state *state)
     for (uint32_t i = 0; i < state->truth->report_count; i++)
         if (state->truth->reports[i].sent != NOT_YET) {
             state->present[i] = true;
-            add(state->counts, state->truth->reports[i].told);
+            add(state->counts, state->truth->reports[i].losses);
         }
 }
 

@@ -68,15 +68,15 @@ static void acknowledge(struct life *life, struct truth_report *report, enum mir
 static void put(struct life *life, enum store_value value)
 {
     char id[MIRE_STORE_ID_LENGTH + 1], body[TRUTH_BODY_MAX];
-    uint64_t told[MIRE_DROP_REASONS];
+    uint64_t losses[MIRE_DROP_REASONS];
     uint64_t ms = NOW_MS + ++life->serial;
 
     snprintf(id, sizeof(id), "%08" PRIx64 "-%04" PRIx64 "-7000-8000-%012x", ms >> 16, ms & 0xffff, life->serial);
     struct truth_report *planned = plan(life, id, true);
 
-    mire__store_drops(told, life->store);
+    mire__store_drops(losses, life->store);
     const struct store_report report = {
-        .id = id, .body = body, .size = truth_body(body, id), .value = value, .told = told};
+        .id = id, .body = body, .size = truth_body(body, id), .value = value, .losses = losses};
     acknowledge(life, planned, mire__store_put(life->store, &report, NOW_MS + life->serial));
 }
 
@@ -105,7 +105,7 @@ static void upload_oldest(struct life *life)
         if (strcmp(truth->reports[i].id, item.id) != 0)
             continue;
         if (mire__store_report_path(path, life->store, item.id))
-            mire__store_report_told(truth->reports[i].told, path);
+            mire__store_report_losses(truth->reports[i].losses, path);
         truth->reports[i].sent = TRIED;
         tell(life);
         mire__store_done(life->store, item.id);

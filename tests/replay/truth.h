@@ -15,8 +15,8 @@ struct truth_report {
     char id[MIRE_STORE_ID_LENGTH + 1];
     bool made_up; /* its body is from truth_body */
     enum told_state sealed;
-    enum told_state sent;             /* TRIED: the server has it, the store may not know */
-    uint64_t told[MIRE_DROP_REASONS]; /* losses that the server read in it */
+    enum told_state sent;               /* TRIED: the server has it, the store may not know */
+    uint64_t losses[MIRE_DROP_REASONS]; /* losses that the server read in it */
 };
 
 struct truth {

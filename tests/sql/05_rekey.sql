@@ -2,8 +2,8 @@
 BEGIN;
 SELECT pg_temp.plan(5);
 
-INSERT INTO lacking_set (build_id, set_id, had, seen) SELECT decode(md5(s::text), 'hex'), s, 'none', '2026-11-21' FROM generate_series(0, 3) s;
-INSERT INTO lacking (slot, day, report_id, app_id, set_id) SELECT s, '2026-11-21', gen_random_uuid(), 1, s % 4 FROM generate_series(0, 63) s;
+INSERT INTO missing_set (build_id, set_id, had, seen) SELECT decode(md5(s::text), 'hex'), s, 'none', '2026-11-21' FROM generate_series(0, 3) s;
+INSERT INTO report_missing (slot, day, report_id, app_id, set_id) SELECT s, '2026-11-21', gen_random_uuid(), 1, s % 4 FROM generate_series(0, 63) s;
 SELECT pg_temp.ok('reports are found by the build id they miss', (SELECT count(*) = 16 FROM missing_debug_file WHERE build_id = decode(md5('1'), 'hex')));
 CREATE TEMP TABLE plan_lines (line text);
 DO $$

@@ -19,13 +19,13 @@
 #define S(n) (105 * MIRE_NS_PER_S + (n)*100 * MIRE_NS_PER_MS)
 
 /* free() it. */
-static inline char *json(const struct blackbox *box, const struct report_told *told)
+static inline char *json(const struct blackbox *box, const struct report_attached *names)
 {
     char id[MIRE_STORE_ID_LENGTH + 1];
     char *text;
     size_t size;
 
-    assert_int_equal(mire__report_json(&text, &size, id, box, 0, told), MIRE_OK);
+    assert_int_equal(mire__report_json(&text, &size, id, box, 0, names), MIRE_OK);
     text = realloc(text, size + 1);
     assert_non_null(text);
     text[size] = '\0';

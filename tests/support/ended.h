@@ -111,7 +111,7 @@ static inline void assert_remembered(struct store *store, const char *run, const
     assert_string_equal(ends[0].run, run);
     assert_string_equal(ends[0].verdict, verdict);
     assert_string_equal(ends[0].process, "mapview");
-    assert_false(ends[0].told);
+    assert_false(ends[0].reported);
 }
 
 /* The text of the only sealed report; free() it. */

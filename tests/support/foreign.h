@@ -77,8 +77,8 @@ static inline const char *foreign_frame(struct foreign *foreign, uint32_t node, 
     const struct report_frame *frame = &report->frames[report->nodes[node].frame];
     if (frame->image >= 0 && report->images[frame->image].java)
         return report_java_name(&foreign->arena, &report->java[frame->offset]);
-    if (frame->told)
-        return frame->told->function;
+    if (frame->names)
+        return frame->names->function;
     return arena_printf(&foreign->arena, "%s+0x%llx", frame->image < 0 ? "" : report->images[frame->image].name,
                         (unsigned long long)frame->offset);
 }

@@ -113,8 +113,8 @@ static inline const char *import_stack(struct imported *r, const struct report *
         const struct report_image *image = frame->image < 0 ? NULL : &report->images[frame->image];
         size_t len = strlen(text);
         const char *before = len ? " < " : "";
-        if (frame->told)
-            snprintf(text + len, (1 << 16) - len, "%s%s", before, frame->told->function);
+        if (frame->names)
+            snprintf(text + len, (1 << 16) - len, "%s%s", before, frame->names->function);
         else if (image && image->script[0])
             snprintf(text + len, (1 << 16) - len, "%s%s", before, report->scripts[frame->offset].function);
         else if (image && image->java)

@@ -42,7 +42,7 @@ static uint32_t trace_depth;
 /* ---- modules found ---- */
 
 /* The module that contains an address, found among all modules that the visitor gets. */
-struct told {
+struct given {
     uint64_t address;
     bool found;
     struct module module;
@@ -52,36 +52,36 @@ struct told {
 
 static inline void note(void *context, const struct module *module, const struct module_facts *facts)
 {
-    struct told *told = context;
+    struct given *given = context;
 
-    if (told->address < module->start || told->address >= module->end)
+    if (given->address < module->start || given->address >= module->end)
         return;
-    assert_false(told->found); /* no two modules overlap */
-    told->found = true;
-    told->module = *module;
-    told->facts = *facts;
-    snprintf(told->path, sizeof(told->path), "%s", facts->path);
+    assert_false(given->found); /* no two modules overlap */
+    given->found = true;
+    given->module = *module;
+    given->facts = *facts;
+    snprintf(given->path, sizeof(given->path), "%s", facts->path);
 }
 
-static inline struct told look_at(uintptr_t address)
+static inline struct given look_at(uintptr_t address)
 {
-    static struct told told;
+    static struct given given;
 
-    told = (struct told){.address = address};
-    mire__modules_read(&modules, note, &told);
-    assert_true(told.found);
+    given = (struct given){.address = address};
+    mire__modules_read(&modules, note, &given);
+    assert_true(given.found);
     assert_non_null(mire__modules_find(&modules, address));
-    assert_memory_equal(mire__modules_find(&modules, address), &told.module, sizeof(told.module));
-    return told;
+    assert_memory_equal(mire__modules_find(&modules, address), &given.module, sizeof(given.module));
+    return given;
 }
 
 static inline void assert_is_made(uintptr_t address)
 {
-    struct told told = look_at(address);
+    struct given given = look_at(address);
 
-    assert_string_equal(told.path, "");
-    assert_false(told.module.is_image);
-    assert_int_equal(told.module.eh_frame_hdr, 0);
+    assert_string_equal(given.path, "");
+    assert_false(given.module.is_image);
+    assert_int_equal(given.module.eh_frame_hdr, 0);
 }
 
 static inline void assert_ends_with(const char *text, const char *end)
@@ -127,15 +127,15 @@ static inline int find_loaded(struct dl_phdr_info *info, size_t size, void *cont
 static inline void assert_as_loaded(uintptr_t address)
 {
     struct loaded loaded = {.address = address};
-    struct told told = look_at(address);
+    struct given given = look_at(address);
 
     assert_int_equal(dl_iterate_phdr(find_loaded, &loaded), 1);
-    assert_true(told.module.is_image);
-    assert_int_equal(told.module.load, loaded.load);
-    assert_int_equal(told.module.eh_frame_hdr, loaded.eh_frame_hdr);
-    assert_int_equal(told.facts.base, loaded.lowest);
-    assert_int_equal(told.facts.id_size, 20);
-    assert_memory_equal(told.facts.id, loaded.id, 20);
+    assert_true(given.module.is_image);
+    assert_int_equal(given.module.load, loaded.load);
+    assert_int_equal(given.module.eh_frame_hdr, loaded.eh_frame_hdr);
+    assert_int_equal(given.facts.base, loaded.lowest);
+    assert_int_equal(given.facts.id_size, 20);
+    assert_memory_equal(given.facts.id, loaded.id, 20);
 }
 
 /* ---- layouts ---- */

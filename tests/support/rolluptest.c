@@ -27,11 +27,11 @@ struct stored_list {
     size_t count;
 };
 
-static void fail(const char *what, const struct stored *cell, const char *text, double told, double counted)
+static void fail(const char *what, const struct stored *cell, const char *text, double given, double counted)
 {
     fprintf(stderr, "rollup: %s of app %d issue %lld tree %d %s %d h at %lld, value '%s': %.9g, counted %.9g\n", what,
             cell->app, (long long)cell->issue, cell->tree, cell->category, cell->hours, (long long)cell->at_us, text,
-            told, counted);
+            given, counted);
     exit(1);
 }
 
@@ -79,10 +79,10 @@ static const struct stored *find(const struct stored_list *list, const struct st
     return NULL;
 }
 
-static void compare(const char *what, const struct stored *cell, const char *text, double told, double counted)
+static void compare(const char *what, const struct stored *cell, const char *text, double given, double counted)
 {
-    if (fabs(told - counted) > 1e-9 * (1 + fabs(counted)))
-        fail(what, cell, text, told, counted);
+    if (fabs(given - counted) > 1e-9 * (1 + fabs(counted)))
+        fail(what, cell, text, given, counted);
 }
 
 static void compare_sums(const struct stored *cell, const struct cell_sums *sums, const char *text,
@@ -248,9 +248,9 @@ static const struct session_count {
 static void compare_devices(const char *what, const struct stored *cell, const char *text,
                             const struct distinct *devices, double counted)
 {
-    double told = distinct_count(devices);
-    if (counted <= MIRE_DISTINCT_EXACT ? told != counted : fabs(told / counted - 1) > 0.15)
-        fail(what, cell, text, told, counted);
+    double given = distinct_count(devices);
+    if (counted <= MIRE_DISTINCT_EXACT ? given != counted : fabs(given / counted - 1) > 0.15)
+        fail(what, cell, text, given, counted);
 }
 
 /* Weights are exact. Of the values themselves a bin keeps 31 of 32 parts. */

@@ -205,31 +205,31 @@ static bool same(const struct standing_sums *x, const struct standing_sums *y)
 
 void standingtest_check(struct pg *pg)
 {
-    struct figures told = {0}, counted = {0};
+    struct figures given = {0}, counted = {0};
     struct pg_tx *tx;
 
     if (pg_begin(&tx, pg, MIRE_PG_READ))
         exit(1);
-    read_told(&told, tx);
+    read_told(&given, tx);
     count_issues(&counted, tx);
     count_versions(&counted, tx);
     pg_end(&tx);
-    size_t keys = told.count;
-    sum_up(&told);
+    size_t keys = given.count;
+    sum_up(&given);
     sum_up(&counted);
-    if (told.count != keys)
-        fail("a key is there twice", &told.rows[0]);
-    for (size_t i = 0; i < told.count || i < counted.count; i++) {
-        int order = i >= told.count ? 1 : i >= counted.count ? -1 : by_key(&told.rows[i], &counted.rows[i]);
+    if (given.count != keys)
+        fail("a key is there twice", &given.rows[0]);
+    for (size_t i = 0; i < given.count || i < counted.count; i++) {
+        int order = i >= given.count ? 1 : i >= counted.count ? -1 : by_key(&given.rows[i], &counted.rows[i]);
         if (order)
-            fail(order < 0 ? "one too many" : "missing", order < 0 ? &told.rows[i] : &counted.rows[i]);
-        if (!same(&told.rows[i].sums, &counted.rows[i].sums)) {
+            fail(order < 0 ? "one too many" : "missing", order < 0 ? &given.rows[i] : &counted.rows[i]);
+        if (!same(&given.rows[i].sums, &counted.rows[i].sums)) {
             fprintf(stderr, "standing: counted %lld reports, %.9g events, longest %lld\n",
                     (long long)counted.rows[i].sums.reports, counted.rows[i].sums.events,
                     (long long)counted.rows[i].sums.longest_ms);
-            fail("another sum", &told.rows[i]);
+            fail("another sum", &given.rows[i]);
         }
     }
-    free(told.rows);
+    free(given.rows);
     free(counted.rows);
 }

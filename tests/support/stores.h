@@ -56,9 +56,10 @@ static inline enum mire_err put_worth(struct store *store, const char *id, enum 
 }
 
 static inline enum mire_err put_report(struct store *store, const char *id, const void *body, size_t size,
-                                       const uint64_t *told, uint64_t now_ms)
+                                       const uint64_t *given, uint64_t now_ms)
 {
-    const struct store_report report = {.id = id, .body = body, .size = size, .value = MIRE_VALUE_HANG, .told = told};
+    const struct store_report report = {
+        .id = id, .body = body, .size = size, .value = MIRE_VALUE_HANG, .losses = given};
 
     return mire__store_put(store, &report, now_ms);
 }

@@ -40,11 +40,11 @@ struct mire_run_end {
 };
 
 /*
- * Tell why the previous run of this program ended, for an app that starts with less after a crash or a kill. The library's
- * thread judges the runs within some milliseconds of mire_start.
+ * Get the reason why the previous run of this program ended, for an app that starts with fewer features after a crash or a
+ * kill. The library's thread judges the runs within some milliseconds of mire_start.
  *
  *   out         zeroed unless MIRE_OK
- *   timeout_ms  to wait for the judgement; 0: not at all
+ *   timeout_ms  longest wait for the judgement, milliseconds; 0: no wait
  *
  * Returns MIRE_OK, MIRE_E_ARG (out is NULL), MIRE_E_STATE (not started), MIRE_E_TIMEOUT (not judged yet), MIRE_E_MEMORY.
  * Thread: any; reads a small file.  Signal handler: no.
@@ -70,7 +70,7 @@ MIRE_API enum mire_err mire_options_set_signals(mire_options *options, unsigned 
 
 /* The reason that the system names for the end of a process. */
 enum mire_end {
-    MIRE_END_UNTOLD = 0,
+    MIRE_END_UNKNOWN = 0,
     MIRE_END_EXIT = 1,         /* the program ended itself */
     MIRE_END_SIGNAL = 2,       /* by the signal `status`; of a crash of native code the crash's */
     MIRE_END_CRASH = 3,        /* an exception that nobody caught */
@@ -83,13 +83,12 @@ enum mire_end {
 };
 
 /*
- * Tell the next mire_start why an earlier run ended, where the system keeps a record of that: ApplicationExitInfo on
- * Android. The record outweighs every other sign of the verdict. Runs that the store does not have, or that are judged
+ * Give the next mire_start the system's record of the end of an earlier run, such as ApplicationExitInfo on Android. The record outweighs every other sign of the verdict. Runs that the store does not have, or that are judged
  * already, are not affected.
  *
  *   run     from mire_run in that process
  *   end     MIRE_END_EXIT..MIRE_END_SYSTEM
- *   status  the signal of MIRE_END_SIGNAL, 1..64; else 0
+ *   status  the signal of MIRE_END_SIGNAL, 1..64; otherwise 0
  *
  * Returns MIRE_OK, MIRE_E_ARG (run is no name of a run), MIRE_E_RANGE, MIRE_E_FULL (16 runs).
  */
@@ -118,15 +117,15 @@ typedef size_t mire_trace_fn(void *context, const char *run, void *out, size_t c
 MIRE_API enum mire_err mire_options_set_trace(mire_options *options, mire_trace_fn *read, void *context);
 
 /*
- * Send a payload of MetricKit, as jsonRepresentation of MXDiagnosticPayload or MXMetricPayload gives it, or the JSON of the
- * Codable form. Hangs, crashes, CPU and disk write exceptions and slow launches become reports; exits that MetricKit counts
- * and libmire did not see become ends of runs. The payload is stored as it is, and goes the way of all reports
- * (mire/delivery.h); a hook sees the payload itself. In front of its members comes one more, `mire`, with the installation
- * and its last runs: by these the server finds the run of a diagnostic or an exit. A payload twice is one at the server.
+ * Send a payload of MetricKit: the jsonRepresentation of MXDiagnosticPayload or MXMetricPayload, or the JSON of the Codable
+ * form. Hangs, crashes, CPU and disk write exceptions and slow launches become reports; exits that MetricKit counts and
+ * libmire did not see become ends of runs. The payload is stored unchanged and delivered like every report
+ * (mire/delivery.h); a hook sees the payload itself. The library adds a first member, `mire`, with the installation and its
+ * last runs, by which the server finds the run of a diagnostic or an exit. A payload that is sent twice counts once.
  *
  *   json  `size_bytes` of UTF-8; borrowed
  *
- * Returns MIRE_OK, MIRE_E_ARG (neither a diagnostic nor a count of exits is in it), MIRE_E_FULL (larger than 8 MiB, or
+ * Returns MIRE_OK, MIRE_E_ARG (json has neither a diagnostic nor a count of exits), MIRE_E_FULL (larger than 8 MiB, or
  * no room in the store), MIRE_E_STATE (not started), MIRE_E_STORE, MIRE_E_MEMORY.
  * Thread: any.  Signal handler: no.
  */
@@ -134,15 +133,15 @@ MIRE_API enum mire_err mire_metrickit(const void *json, size_t size_bytes);
 
 /*
  * On Apple's systems: have the library subscribe to MetricKit itself, from mire_start to mire_stop, and call
- * mire_metrickit for each payload. Off by default. Elsewhere it has no effect.
+ * mire_metrickit for each payload. Off by default. No effect on other systems.
  *
  * Returns MIRE_OK, MIRE_E_ARG (options is NULL).
  */
 MIRE_API enum mire_err mire_options_set_metrickit(mire_options *options, int subscribes);
 
 /*
- * Returns the name of this run, 32 hexadecimal digits: the app hands it to the system, to recognise the record later.
- * Static; a forked child has another one. Thread: that of mire_start, before or after it.
+ * Returns the name of this run, 32 hexadecimal digits. The app passes the name to the system, to find the record later.
+ * Static; a forked child has a different name. Thread: that of mire_start, before or after it.
  */
 MIRE_API const char *mire_run(void);
 

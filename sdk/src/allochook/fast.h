@@ -34,7 +34,7 @@
  *   set_slow     inside: no shadow entry, or one in use
  */
 void *mire__fast_as_slow(MIRE_FAST_CALL);
-void *mire__fast_as_tell(struct heap_count *counts, void *block);
+void *mire__fast_publish(struct heap_count *counts, void *block);
 void *mire__fast_as_other_stack(MIRE_FAST_CALL);
 void *mire__fast_as_any_phase(struct collect_thread *self, void *block, size_t size, uint32_t node);
 void *mire__fast_as_set_slow(struct collect_thread *self, void *block, size_t size, uint32_t node);
@@ -94,13 +94,13 @@ MIRE_FAST bool mire__fast_is_one_phase(const struct collect_thread *self)
 MIRE_FAST void *mire__fast_set(struct collect_thread *self, _Atomic uint32_t *entry, void *block, size_t size,
                                uint32_t node, bool aligned)
 {
-    struct heap_count *untold;
+    struct heap_count *unpublished;
 
     if (__builtin_expect(!mire__shadow_as_set_entry(entry, (uintptr_t)block, size, node, aligned), 0))
         return mire__fast_as_set_slow(self, block, size, node);
-    untold = mire__slot_raise(self->slot, size);
+    unpublished = mire__slot_raise(self->slot, size);
     mire__slot_as_leave(self->slot);
-    return __builtin_expect(untold != NULL, 0) ? mire__fast_as_tell(untold, block) : block;
+    return __builtin_expect(unpublished != NULL, 0) ? mire__fast_publish(unpublished, block) : block;
 }
 
 /* The frame pointer after the return of the function around this, which keeps a frame. */
@@ -128,7 +128,7 @@ MIRE_FAST void *mire__fast_alloc(struct collect_thread *self, void *block, size_
     return mire__fast_set(self, entry, block, size, stack->node, true);
 }
 
-enum fast_end { FAST_NOT, FAST_DONE, FAST_UNTOLD };
+enum fast_end { FAST_NOT, FAST_DONE, FAST_UNPUBLISHED };
 
 /*
  * Forget a block that is about to be freed, by a thread with a state. The call may lie within another hook's real call:
@@ -136,7 +136,7 @@ enum fast_end { FAST_NOT, FAST_DONE, FAST_UNTOLD };
  *   was        size and stack of the block, if it was known
  *   counts     its counters
  *   one_phase  mire__fast_is_one_phase; false is right, too, and slower
- * Returns FAST_NOT if nothing is done, FAST_UNTOLD if the peaks are to be updated by these counters.
+ * Returns FAST_NOT if nothing is done, FAST_UNPUBLISHED if the peaks are to be updated by these counters.
  */
 MIRE_FAST enum fast_end mire__fast_free(struct live_block *was, struct heap_count **counts,
                                         const struct collect_thread *self, const void *block, bool one_phase)
@@ -150,7 +150,7 @@ MIRE_FAST enum fast_end mire__fast_free(struct live_block *was, struct heap_coun
         return FAST_NOT;
     if (__builtin_expect(mire__shadow_as_take(was, heap, (uintptr_t)block, phase), 1)) {
         *counts = mire__slot_drop(slot, was->size);
-        end = *counts ? FAST_UNTOLD : FAST_DONE;
+        end = *counts ? FAST_UNPUBLISHED : FAST_DONE;
     }
     mire__slot_as_leave(slot);
     return end;

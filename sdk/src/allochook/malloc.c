@@ -229,8 +229,8 @@ MIRE_SLOW static void *realloc_move_fast(void *old, size_t size)
         mire__collect_as_return(self);
         return realloc_slow(old, size);
     }
-    if (__builtin_expect(end == FAST_UNTOLD, 0))
-        mire__fast_as_tell(counts, NULL);
+    if (__builtin_expect(end == FAST_UNPUBLISHED, 0))
+        mire__fast_publish(counts, NULL);
     block = MIRE_BOUND(realloc)(old, size);
     if (__builtin_expect(!block, 0))
         return moved(self, (struct self_frame)MIRE_CALL_SITE, &was, old, NULL, size);
@@ -283,9 +283,9 @@ MIRE_HIDDEN void *mire__heap_reallocarray(void *old, size_t count, size_t size)
     return reallocarray_record(old, count, size);
 }
 
-MIRE_SLOW static void free_untold(void *block, struct heap_count *counts)
+MIRE_SLOW static void free_unpublished(void *block, struct heap_count *counts)
 {
-    mire__fast_as_tell(counts, block);
+    mire__fast_publish(counts, block);
     MIRE_BOUND(free)(block);
 }
 
@@ -319,8 +319,8 @@ MIRE_FAST void free_fast_path(void *block, const struct collect_thread *self, bo
 
     if (__builtin_expect(end == FAST_DONE, 1))
         MIRE_BOUND(free)(block);
-    else if (end == FAST_UNTOLD)
-        free_untold(block, counts);
+    else if (end == FAST_UNPUBLISHED)
+        free_unpublished(block, counts);
     else
         free_slow(block);
 }

@@ -216,7 +216,7 @@ void *mire__fast_as_other_stack(MIRE_FAST_CALL)
     return set(self, block, size, node);
 }
 
-void *mire__fast_as_tell(struct heap_count *counts, void *block)
+void *mire__fast_publish(struct heap_count *counts, void *block)
 {
     struct collect_thread *self = mire__locals_as_own()->collect;
     struct heap *heap = self && mire__collect_has_slot(self) ? mire__collect_as_open(self) : NULL;
@@ -225,7 +225,7 @@ void *mire__fast_as_tell(struct heap_count *counts, void *block)
     if (!heap)
         return block;
     if (counts >= own && counts < own + MIRE_HEAP_SIZES)
-        mire__slot_as_tell(heap, self->slot, counts);
+        mire__slot_publish(heap, self->slot, counts);
     mire__collect_as_close(self);
     return block;
 }

@@ -209,23 +209,23 @@ static bool find_first(struct stack_look *look)
  * upper end of any other stack: if that and the stack pointer lie in one mapping, the mapping is the thread's stack
  * and stays as long as the thread. Returns the end of the mapping; 0 for the first thread, and if none was found.
  */
-static uint64_t find_stack(struct call_stack *stack, uint64_t sp, const struct span *told)
+static uint64_t find_stack(struct call_stack *stack, uint64_t sp, const struct span *given)
 {
     struct stack_look look = {.sp = sp, .self = mire__arch_as_thread_pointer()};
     struct span own;
     const struct mapping mapping = {
-        .start = told ? told->start : 0, .end = told ? told->end : 0, .writable = true, .path = ""};
+        .start = given ? given->start : 0, .end = given ? given->end : 0, .writable = true, .path = ""};
 
-    if (!told && mire__thread_own_stack(&own.start, &own.end) && sp >= own.start && sp < own.end) {
+    if (!given && mire__thread_own_stack(&own.start, &own.end) && sp >= own.start && sp < own.end) {
         look.low = own.start;
         look.high = own.end;
     } else if (mire__tid() == mire__pid() && find_first(&look)) {
         /* found */
-    } else if (told) {
+    } else if (given) {
         look_at_mapping(&look, &mapping);
-        if (look.high == 0 && sp >= told->start && sp < told->end) { /* its thread-local storage lies elsewhere */
-            look.low = told->start;
-            look.high = look.end = told->end;
+        if (look.high == 0 && sp >= given->start && sp < given->end) { /* its thread-local storage lies elsewhere */
+            look.low = given->start;
+            look.high = look.end = given->end;
         }
     } else
         mire__step_cache_as_mappings(mire__collect_steps, look_at_mapping, &look);

@@ -95,7 +95,7 @@ void mire__asking_look(struct loop_response *out, struct asking *asking, const s
     }
 }
 
-void mire__asking_told(struct asking *asking, uint64_t until_ns)
+void mire__asking_reported(struct asking *asking, uint64_t until_ns)
 {
     mire__ping_count_from(&asking->ping, until_ns);
 }

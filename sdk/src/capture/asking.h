@@ -41,7 +41,7 @@ void mire__asking_look(struct loop_response *out, struct asking *asking, const s
                        uint64_t late_ns, uint64_t patience_ns);
 
 /* Time up to `until_ns` is reported already: the token's age counts from there. Thread: check thread. */
-void mire__asking_told(struct asking *asking, uint64_t until_ns);
+void mire__asking_reported(struct asking *asking, uint64_t until_ns);
 
 /*
  * The implementation of mire_ping_start, mire_ping_stop and mire_ping_answer.

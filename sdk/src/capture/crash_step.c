@@ -16,7 +16,7 @@ static void take_all(struct check *check, struct record *record, const struct cr
     struct gate_view view;
 
     if (said && said->depth > 0)
-        mire__sampler_take_told(mire__ring_reserve(ring), check->sampler, said->callers, said->depth, check->box);
+        mire__sampler_take_callers(mire__ring_reserve(ring), check->sampler, said->callers, said->depth, check->box);
     else
         mire__sampler_take_given(mire__ring_reserve(ring), check->sampler, request->tid, &request->regs, check->box);
     mire__record_put(check, record, MIRE_NS_PER_MS);

@@ -205,7 +205,7 @@ static bool runs(enum mire__loss *loss_out, struct sample *out, struct sampler *
         if (state->letter == '?' && uses_processor(tid))
             state->letter = 'R';
         out->state = (uint8_t)state->letter;
-        if (!state->told && state->letter != 'R') { /* it may sleep in a call that a signal would cut short */
+        if (!state->known && state->letter != 'R') { /* it may sleep in a call that a signal would cut short */
             *loss_out = mire__thread_signal(tid, 0) ? MIRE_LOSS_HIDDEN : MIRE_LOSS_GONE;
             return false;
         }

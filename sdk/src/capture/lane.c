@@ -127,7 +127,7 @@ void mire__lane_finish(struct check *check, struct lane_watch *lane, uint64_t en
         return;
     }
     if (length_ns >= lane->record.event.threshold_ms * MIRE_NS_PER_MS)
-        mire__asking_told(&lane->asking, end_ns);
+        mire__asking_reported(&lane->asking, end_ns);
     mire__record_close(check, &lane->record, end_ns, false);
 }
 

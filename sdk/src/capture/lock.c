@@ -116,7 +116,7 @@ static bool is_join(struct lock *out, uint32_t word)
 }
 
 /* The kernel's protocol (PI, robust): the word is the holder's thread id, with a bit for waiters. */
-static bool is_told_by_word(struct lock *out, uint32_t word)
+static bool is_owner_in_word(struct lock *out, uint32_t word)
 {
     if ((word & FUTEX_WAITERS) == 0 || !lives(word & FUTEX_TID_MASK))
         return false;
@@ -134,10 +134,10 @@ void mire__lock_find(struct lock *out, const struct thread_state *waiter)
     if (!waiter->blocked || waiter->syscall != SYS_futex ||
         (!inherits && operation != FUTEX_WAIT && operation != FUTEX_WAIT_BITSET))
         return;
-    *out = (struct lock){.kind = MIRE_LOCK_UNTOLD, .address = waiter->args[0]};
+    *out = (struct lock){.kind = MIRE_LOCK_NO_OWNER, .address = waiter->args[0]};
     if (!read_memory(&word, out->address, sizeof(word)))
         return;
-    if (is_told_by_word(out, word) || inherits)
+    if (is_owner_in_word(out, word) || inherits)
         return;
     if (word != expected) /* the wait ends just now, or the lock changes hands quickly */
         return;

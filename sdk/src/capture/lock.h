@@ -22,9 +22,9 @@
 #include "platform/platform.h"
 
 enum mire__lock_kind {
-    MIRE_LOCK_NONE,   /* not asleep on a futex */
-    MIRE_LOCK_EVENT,  /* a wait for an event: nothing is held */
-    MIRE_LOCK_UNTOLD, /* a lock without a stored owner */
+    MIRE_LOCK_NONE,     /* not asleep on a futex */
+    MIRE_LOCK_EVENT,    /* a wait for an event: nothing is held */
+    MIRE_LOCK_NO_OWNER, /* a lock without a stored owner */
     MIRE_LOCK_MUTEX,
     MIRE_LOCK_RWLOCK,
     MIRE_LOCK_FILE,
@@ -34,7 +34,7 @@ enum mire__lock_kind {
 struct lock {
     enum mire__lock_kind kind;
     uint64_t address; /* of the futex's word; 0 if NONE or EVENT */
-    uint32_t holder;  /* tid of the owner; 0 up to UNTOLD. The waiter itself if it locked twice */
+    uint32_t holder;  /* tid of the owner; 0 up to NO_OWNER. The waiter itself if it locked twice */
 };
 
 /*

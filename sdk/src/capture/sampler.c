@@ -4,7 +4,7 @@
 #include "capture/grab.h"
 #include "capture/handler.h"
 #include "platform/platform.h"
-#include "script/told.h"
+#include "script/vm_stack.h"
 
 #include <string.h>
 
@@ -96,21 +96,21 @@ static void unwind_snapshot(struct sample *out, struct sampler *sampler, struct 
 }
 
 /* The answer of the thread's virtual machine; false if there is none. Without a box its names have no place. */
-static bool name_told(struct sampler *sampler, struct blackbox *box, bool asked)
+static bool name_vm(struct sampler *sampler, struct blackbox *box, bool asked)
 {
-    const struct told_stack *stack = asked ? mire__told_answer() : NULL;
+    const struct vm_stack *stack = asked ? mire__vm_stack_answer() : NULL;
     struct script *script = &sampler->script;
 
     if (stack && stack->native)
         sampler->held = false; /* native code goes on while the machine stops threads */
-    sampler->snapshot.told = stack && box;
+    sampler->snapshot.vm = stack && box;
     sampler->turn = stack ? stack->turn : "";
-    if (!sampler->snapshot.told)
+    if (!sampler->snapshot.vm)
         return false;
-    sampler->snapshot.told_native = stack->native;
+    sampler->snapshot.vm_native = stack->native;
     script->place_count = 0;
     for (uint32_t i = 0; i < stack->count && script->place_count < MIRE_SCRIPT_FRAMES_MAX; i++) {
-        const struct told_frame *frame = &stack->frames[i];
+        const struct vm_frame *frame = &stack->frames[i];
         uint32_t line = frame->line < MIRE_SCRIPT_LINE_MAX ? frame->line : 0;
         int number = mire__blackbox_add_script(box, MIRE_LANGUAGE_JAVA, stack->text + frame->name_at,
                                                stack->text + frame->file_at);
@@ -124,12 +124,12 @@ static bool name_told(struct sampler *sampler, struct blackbox *box, bool asked)
 
 /*
  * Counts as cost of unwinding. Returns whether the names could be read.
- *   asked  mire__told_ask said true
+ *   asked  mire__vm_stack_ask said true
  */
 static bool name_script(struct sampler *sampler, struct blackbox *box, bool asked)
 {
     uint64_t begin_ns = mire__now_ns();
-    bool named = name_told(sampler, box, asked) || mire__script_name(&sampler->script, box);
+    bool named = name_vm(sampler, box, asked) || mire__script_name(&sampler->script, box);
 
     sampler->cost.unwind_sum_ns += mire__now_ns() - begin_ns;
     return named;
@@ -139,7 +139,7 @@ static void begin(struct sample *out, struct sampler *sampler)
 {
     memset(out, 0, offsetof(struct sample, pc));
     sampler->turn = "";
-    sampler->held = sampler->snapshot.told = false;
+    sampler->held = sampler->snapshot.vm = false;
     out->syscall = -1;
     out->t_ns = mire__now_ns();
     sampler->cost.samples++;
@@ -151,8 +151,8 @@ void mire__sampler_take(struct sample *out, struct sampler *sampler, uint32_t ti
 
     begin(out, sampler);
     mire__script_aim(&sampler->script, tid);
-    sampler->held = mire__told_serves(tid);
-    asked = mire__told_ask(tid);
+    sampler->held = mire__vm_stack_serves(tid);
+    asked = mire__vm_stack_ask(tid);
     for (int i = 0; i < TRIES; i++) {
         out->flags = 0;
         out->syscall = -1;
@@ -197,8 +197,8 @@ void mire__sampler_take_given(struct sample *out, struct sampler *sampler, uint3
     unwind_snapshot(out, sampler, box, MODULES_STALE_NS);
 }
 
-void mire__sampler_take_told(struct sample *out, struct sampler *sampler, const uintptr_t *callers, uint32_t count,
-                             struct blackbox *box)
+void mire__sampler_take_callers(struct sample *out, struct sampler *sampler, const uintptr_t *callers, uint32_t count,
+                                struct blackbox *box)
 {
     begin(out, sampler);
     out->state = 'R';

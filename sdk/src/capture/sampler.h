@@ -79,8 +79,8 @@ void mire__sampler_take_given(struct sample *out, struct sampler *sampler, uint3
                               struct blackbox *box);
 
 /* The same of a stack that is known: addresses behind the calls, innermost first, at most MIRE_DEPTH_MAX. */
-void mire__sampler_take_told(struct sample *out, struct sampler *sampler, const uintptr_t *callers, uint32_t count,
-                             struct blackbox *box);
+void mire__sampler_take_callers(struct sample *out, struct sampler *sampler, const uintptr_t *callers, uint32_t count,
+                                struct blackbox *box);
 
 /*
  * The same for a sleeping thread, without disturbing it. False: it does not sleep, or the kernel hides its stack.

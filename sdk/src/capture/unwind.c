@@ -19,8 +19,8 @@ struct gathering {
     const struct script_place *script; /* frames of the script that are left, innermost first */
     uint32_t script_left;
     const struct modules *modules;
-    bool told, told_native; /* see struct stack_snapshot */
-    uint32_t held_count;    /* native frames further out than the machine's: more of the machine's may follow */
+    bool vm, vm_native;  /* see struct stack_snapshot */
+    uint32_t held_count; /* native frames further out than the machine's: more of the machine's may follow */
     struct fold_frame held[HELD_MAX];
 };
 
@@ -72,7 +72,7 @@ static void add_held(struct gathering *gathering)
     gathering->held_count = 0;
 }
 
-static void add_told(struct gathering *gathering)
+static void add_vm(struct gathering *gathering)
 {
     for (; gathering->script_left > 0; gathering->script++, gathering->script_left--)
         mire__fold_add(&gathering->fold,
@@ -89,18 +89,18 @@ static void join_frame(struct gathering *gathering, const struct unwound *frame)
         gathering->held[gathering->held_count++] = (struct fold_frame){frame->pc, frame->into, frame->by};
         return;
     }
-    if (gathering->script_left > 0 && gathering->told_native)
+    if (gathering->script_left > 0 && gathering->vm_native)
         add_held(gathering);
     gathering->held_count = 0;
-    add_told(gathering);
+    add_vm(gathering);
 }
 
 static void end_join(struct sample *out, struct gathering *gathering)
 {
     if (gathering->script_left > 0) { /* no frame of the machine was reached */
-        if (gathering->told_native || (out->flags & MIRE_SAMPLE_BROKEN))
+        if (gathering->vm_native || (out->flags & MIRE_SAMPLE_BROKEN))
             add_held(gathering);
-        add_told(gathering);
+        add_vm(gathering);
     }
     add_held(gathering);
     out->flags &= (uint8_t)~MIRE_SAMPLE_BROKEN; /* what was told is whole */
@@ -111,7 +111,7 @@ static void add_frame(void *context, const struct unwound *frame)
     struct gathering *gathering = context;
 
     stretch(gathering, frame);
-    if (gathering->told) {
+    if (gathering->vm) {
         join_frame(gathering, frame);
         return;
     }
@@ -132,12 +132,12 @@ size_t mire__unwind(struct sample *out, const struct stack_snapshot *snapshot, s
     gathering.script = snapshot->script;
     gathering.script_left = snapshot->script_count;
     gathering.modules = modules;
-    gathering.told = snapshot->told;
-    gathering.told_native = snapshot->told_native;
+    gathering.vm = snapshot->vm;
+    gathering.vm_native = snapshot->vm_native;
     gathering.held_count = 0;
     if (!mire__unwind_copy(&copy, modules, add_frame, &gathering))
         out->flags |= MIRE_SAMPLE_BROKEN;
-    if (gathering.told)
+    if (gathering.vm)
         end_join(out, &gathering);
     while (gathering.script_left > 0) /* of evaluations whose frames the walk did not reach */
         add_evaluation(&gathering);

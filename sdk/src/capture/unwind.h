@@ -23,8 +23,8 @@ struct stack_snapshot {
     bool unfolded;                     /* keep the frames that recursion adds: to compare with other unwinders */
     const struct script_place *script; /* frames of the script that it runs, innermost first */
     uint32_t script_count;
-    bool told;              /* they are a virtual machine's (script/told.h), and stand in place of its own frames */
-    bool told_native;       /* the innermost of them called the native frames further in */
+    bool vm;                /* they are a virtual machine's (script/vm_stack.h), and stand in place of its own frames */
+    bool vm_native;         /* the innermost of them called the native frames further in */
     size_t wanted_bytes;    /* of stack to copy, at most sizeof(stack) */
     uint64_t stack_address; /* of stack[0] */
     size_t stack_size;

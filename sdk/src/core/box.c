@@ -56,7 +56,7 @@ static void close_box(void *context)
     waits = mire__store_save_drops(mire__core.store) != MIRE_OK;
     mire__store_wait_in(mire__core.store, NULL);
     if (!leaves && (waits || atomic_load(&box->losses.unkept) > 0)) {
-        atomic_store(&box->session.on, MIRE_SESSION_TOLD);
+        atomic_store(&box->session.on, MIRE_SESSION_RECORDED);
         leaves = true;
     }
     if (leaves)

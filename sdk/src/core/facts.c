@@ -33,7 +33,7 @@ void mire__facts_collect(struct blackbox_facts *out, const mire_options *options
     mire__facts_of_app(out, options, install);
     mire__facts_of_system(out);
     collect_machine(out);
-    mire__facts_take_told(out, options);
+    mire__facts_take_options(out, options);
     collect_process(out);
 }
 

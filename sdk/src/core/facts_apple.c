@@ -101,7 +101,7 @@ void mire__facts_collect(struct blackbox_facts *out, const mire_options *options
     if (!out->app_build[0])
         find_build(out->app_build);
     collect_device(out);
-    mire__facts_take_told(out, options);
+    mire__facts_take_options(out, options);
     collect_process(out);
 }
 

@@ -84,7 +84,7 @@ static id find_manager(void)
     return class ? call(class, "sharedManager") : NULL;
 }
 
-static void tell_manager(const char *selector)
+static void call_manager(const char *selector)
 {
     id manager = find_manager();
 
@@ -96,11 +96,11 @@ void mire__metrickit_subscribe(void)
 {
     if (!subscriber && find_manager())
         subscriber = make_subscriber();
-    tell_manager("addSubscriber:");
+    call_manager("addSubscriber:");
 }
 
 void mire__metrickit_unsubscribe(void)
 {
     if (subscriber)
-        tell_manager("removeSubscriber:");
+        call_manager("removeSubscriber:");
 }

@@ -46,7 +46,7 @@ static enum mire_err open_store(void)
 }
 
 struct session_stop {
-    bool exits, told;
+    bool exits, recorded;
 };
 
 static void end_session(void *context)
@@ -54,7 +54,7 @@ static void end_session(void *context)
     struct session_stop *stop = context;
 
     mire__sealing_work(&mire__core.monitors); /* there may have been no worker for it */
-    stop->told = mire__process_session_end(stop->exits);
+    stop->recorded = mire__process_session_end(stop->exits);
 }
 
 /* All but the worker. */
@@ -68,7 +68,7 @@ static void release(bool exits)
     mire__apart_run(end_session, &session);
     mire__variant_send_close(mire__core.worker.sender);
     mire__context_close();
-    mire__core_box_close(!session.told);
+    mire__core_box_close(!session.recorded);
     mire__core.monitors = (struct monitor_context){0}; /* the next run may watch nothing */
     mire__core.works = false;
 }
@@ -199,8 +199,8 @@ static enum mire_err start_watching(const struct blackbox_facts *facts)
     if (err != MIRE_OK)
         return err;
     box = mire__core.box.memory;
-    mire__blackbox_lacks(box, 1, MIRE_LANE_PROCESS - 1);
-    mire__blackbox_lacks(box, MIRE_LANE_WAITING, MIRE_LANES - 1);
+    mire__blackbox_unreserve(box, 1, MIRE_LANE_PROCESS - 1);
+    mire__blackbox_unreserve(box, MIRE_LANE_WAITING, MIRE_LANES - 1);
     mire__blackbox_init(box, facts);
     for (int i = 0; i < MIRE_PLUGINS; i++)
         atomic_store(&box->facts.sampling_ppm[i], mire__core.plan.ppm[i]);

@@ -23,7 +23,7 @@ bool mire__monitor_reserve(const struct monitor_context *monitor, uint32_t lane)
 {
     size_t at = offsetof(struct blackbox, lanes) + lane * sizeof(struct lane);
 
-    if (lane == 0 || !mire__blackbox_is_lacking(monitor->box, lane))
+    if (lane == 0 || !mire__blackbox_is_unreserved(monitor->box, lane))
         return true;
     if (mire__store_box_reserve(monitor->file, at, sizeof(struct lane)) != MIRE_OK)
         return false;

@@ -48,7 +48,7 @@ static void ask_for_look(void *context)
     mire__worker_wake(monitor->worker, MIRE_WAKE_LOOK);
 }
 
-static void tell_of_end(void *context)
+static void drop_ended(void *context)
 {
     struct monitor_context *monitor = context;
 
@@ -118,7 +118,7 @@ enum mire_err mire__monitor_hang_start(struct monitor_context *context)
         .on_event = take_event,
         .on_use = ask_for_look,
         .on_turning = on_turning,
-        .on_gone = tell_of_end,
+        .on_gone = drop_ended,
         .on_child = start_in_child,
         .left_how = left_how(),
         .context = context,

@@ -22,8 +22,8 @@ static struct {
     struct store_box file;
     char run[MIRE_STORE_PATH_MAX];
     uint64_t budget_bytes;
-    struct rollout_memory told; /* of the last plan that was obeyed */
-    uint64_t kept_ns;           /* owner: the worker; time of the last reclaim */
+    struct rollout_memory planned; /* of the last plan that was obeyed */
+    uint64_t kept_ns;              /* owner: the worker; time of the last reclaim */
 } monitor;
 
 /* The run's name is its blackbox's. */
@@ -154,48 +154,48 @@ enum mire_err mire__monitor_heap_set(enum mire_memory_mode mode, uint64_t interv
 }
 
 /* Apply the document; without a value in it the app's option holds. */
-static enum mire_err set_as_told(const struct memory_options *own)
+static enum mire_err set_as_planned(const struct memory_options *own)
 {
     static const enum mire_memory_mode modes[] = {[MIRE_ROLLOUT_OFF] = MIRE_MEMORY_OFF,
                                                   [MIRE_ROLLOUT_SAMPLED] = MIRE_MEMORY_SAMPLED,
                                                   [MIRE_ROLLOUT_EXACT] = MIRE_MEMORY_EXACT};
-    const struct rollout_memory *told = &monitor.told;
+    const struct rollout_memory *planned = &monitor.planned;
 
-    return mire__monitor_heap_set(told->mode == MIRE_ROLLOUT_AS_SET ? own->mode : modes[told->mode],
-                                  told->interval_bytes ? told->interval_bytes : own->interval_bytes);
+    return mire__monitor_heap_set(planned->mode == MIRE_ROLLOUT_AS_SET ? own->mode : modes[planned->mode],
+                                  planned->interval_bytes ? planned->interval_bytes : own->interval_bytes);
 }
 
-static void start_as_told(void *own)
+static void start_as_planned(void *own)
 {
-    set_as_told(own);
+    set_as_planned(own);
 }
 
 enum mire_err mire__monitor_heap_start(struct monitor_context *context)
 {
-    const struct rollout_memory *told = &context->plan->rollout.memory;
+    const struct rollout_memory *planned = &context->plan->rollout.memory;
     const struct memory_options *own = &context->options->memory;
 
     monitor.context = context;
     monitor.heap = NULL;
-    monitor.budget_bytes = told->budget_bytes ? told->budget_bytes : own->budget_bytes;
+    monitor.budget_bytes = planned->budget_bytes ? planned->budget_bytes : own->budget_bytes;
     if (monitor.budget_bytes == 0)
         monitor.budget_bytes = BUDGET_INIT;
     if (monitor.budget_bytes < MIRE_HEAP_BUDGET_MIN)
         monitor.budget_bytes = MIRE_HEAP_BUDGET_MIN;
-    monitor.told = *told;
-    mire__apart_run(start_as_told, (void *)(uintptr_t)own);
+    monitor.planned = *planned;
+    mire__apart_run(start_as_planned, (void *)(uintptr_t)own);
     return MIRE_OK;
 }
 
 void mire__monitor_heap_obey(const struct plan *plan)
 {
-    const struct rollout_memory *told = &plan->rollout.memory;
+    const struct rollout_memory *planned = &plan->rollout.memory;
 
-    if (told->mode == monitor.told.mode && told->interval_bytes == monitor.told.interval_bytes)
+    if (planned->mode == monitor.planned.mode && planned->interval_bytes == monitor.planned.interval_bytes)
         return;
-    monitor.told = *told;
+    monitor.planned = *planned;
     if (monitor.heap)
-        set_as_told(&monitor.context->options->memory);
+        set_as_planned(&monitor.context->options->memory);
 }
 
 void mire__monitor_heap_stop(void)

@@ -130,7 +130,7 @@ void mire__process_session_forget(void)
 }
 
 /* Returns true if the share is reported, or waits in the store. */
-static bool tell_share(struct session_sum *share, const struct session *session)
+static bool count_share(struct session_sum *share, const struct session *session)
 {
     char name[MIRE_STORE_RUN_BYTES];
     enum mire_err err;
@@ -149,18 +149,18 @@ static bool tell_share(struct session_sum *share, const struct session *session)
  *   over  the watch ends
  * Returns false if the share is still to be reported.
  */
-static bool tell(struct blackbox *box, uint64_t now_ns, bool over)
+static bool record(struct blackbox *box, uint64_t now_ns, bool over)
 {
     struct session_sum *share = mire__malloc(sizeof(*share));
-    bool told = false;
+    bool recorded = false;
 
     if (share) {
         mire__session_of_box(share, box, now_ns, !over);
         share->over = over;
-        told = tell_share(share, &box->session);
+        recorded = count_share(share, &box->session);
     }
     mire__free(share);
-    return told;
+    return recorded;
 }
 
 bool mire__process_session_end(bool exits)
@@ -175,7 +175,7 @@ bool mire__process_session_end(bool exits)
     atomic_store(&box->session.seen_ns, now_ns);
     if (exits && !box->session.of[0])
         return atomic_load(&box->session.on) == MIRE_SESSION_NO;
-    return tell(box, now_ns, true);
+    return record(box, now_ns, true);
 }
 
 bool mire__process_session_is_over(void)
@@ -198,7 +198,7 @@ uint64_t mire__process_session_look(void)
     keep_use(&box->session, now_ns - box->session.begin_ns >= PART_NS);
     atomic_store(&box->session.seen_ns, now_ns);
     if (now_ns - box->session.begin_ns >= PART_NS) {
-        tell(box, now_ns, false);
+        record(box, now_ns, false);
         mire__session_begin(box, now_ns, mire__wall_now_ms());
     }
     return box->session.begin_ns + PART_NS;

@@ -83,7 +83,7 @@ static const char *text_of(const struct type *type)
     return vtable[2](held.object);
 }
 
-void mire__uncaught_tell(const char *name, const char *reason, const uintptr_t *callers, size_t count)
+void mire__uncaught_record(const char *name, const char *reason, const uintptr_t *callers, size_t count)
 {
     char crumb[256];
 
@@ -99,7 +99,7 @@ static void on_terminate(void)
     char *plain = type && runtime.demangle ? runtime.demangle(name_of(type), NULL, NULL, &status) : NULL;
 
     if (type)
-        mire__uncaught_tell(plain && status == 0 ? plain : name_of(type), text_of(type), NULL, 0);
+        mire__uncaught_record(plain && status == 0 ? plain : name_of(type), text_of(type), NULL, 0);
     free(plain);
     if (runtime.displaced)
         runtime.displaced();

@@ -46,7 +46,7 @@ static void on_exception(id exception)
         callers[i] =
             number(((id(*)(id, SEL, unsigned long))objc_msgSend)(addresses, sel_registerName("objectAtIndex:"), i),
                    "unsignedIntegerValue");
-    mire__uncaught_tell(name ? name : "NSException", text_of(call(exception, "reason")), callers, count);
+    mire__uncaught_record(name ? name : "NSException", text_of(call(exception, "reason")), callers, count);
     if (displaced)
         displaced(exception);
 }

@@ -55,7 +55,7 @@ static uint64_t signs_of_own_will(const struct scene *scene)
     if (scene->after->runs)
         signs |= BIT(EXECUTED);
     if (atomic_load(&evidence->quit) != MIRE_QUIT_NOT)
-        signs |= BIT(QUIT_TOLD);
+        signs |= BIT(QUIT_ANNOUNCED);
     if (atomic_load(&evidence->quit_signal) != 0)
         signs |= BIT(QUIT_SIGNAL);
     return signs;
@@ -110,11 +110,11 @@ static uint64_t signs_of_parent(const struct scene *scene)
 /* A wait status that the system kept is as good as one that a parent received. */
 static uint64_t signs_of_system(const struct scene *scene)
 {
-    switch (scene->after->told) {
+    switch (scene->after->system_end) {
     case MIRE_END_EXIT:
         return BIT(PARENT_SAW_EXIT);
     case MIRE_END_SIGNAL:
-        return sign_of_signal(scene->after->told_status);
+        return sign_of_signal(scene->after->system_status);
     case MIRE_END_CRASH:
         return BIT(SYSTEM_SAW_CRASH);
     case MIRE_END_HANG:
@@ -129,7 +129,7 @@ static uint64_t signs_of_system(const struct scene *scene)
         return BIT(SYSTEM_SAW_UPGRADE);
     case MIRE_END_SYSTEM:
         return BIT(SYSTEM_SAW_KILL);
-    case MIRE_END_UNTOLD:
+    case MIRE_END_UNKNOWN:
     default:
         return 0;
     }
@@ -174,7 +174,7 @@ static uint64_t signs_of_state(const struct scene *scene)
     if (ground == MIRE_GROUND_BACK)
         signs = BIT(BACKGROUND);
     else if (ground == MIRE_GROUND_UNKNOWN)
-        signs = BIT(GROUND_UNTOLD);
+        signs = BIT(GROUND_UNKNOWN);
     else
         signs = ground_ns(scene) < MIRE_JUST_NS ? BIT(JUST_FOREGROUND) : BIT(FOREGROUND);
     if (after->box_read)
@@ -273,12 +273,12 @@ static uint32_t signal_of(const struct evidence *evidence, const struct exit_aft
 
     if (after->parent == MIRE_PARENT_SIGNALED)
         return after->parent_status;
-    if (after->told == MIRE_END_SIGNAL)
-        return after->told_status;
+    if (after->system_end == MIRE_END_SIGNAL)
+        return after->system_status;
     return crash != 0 ? crash : atomic_load(&evidence->quit_signal);
 }
 
-static void tell_memory(struct exit_end *out, const struct scene *scene)
+static void take_memory(struct exit_end *out, const struct scene *scene)
 {
     const struct trail_row *last = scene->last;
     const struct oom_counts *before = &scene->evidence->start.oom, *after = &scene->after->oom;
@@ -327,5 +327,5 @@ void mire__exit_judge(struct exit_end *out, const struct evidence *evidence, uin
     out->stuck_ms = after->stuck_ms;
     out->start_wall_ms = start->wall_ms;
     out->seen_wall_ms = start->wall_ms + (scene.seen_ns - start->boot_ns) / MIRE_NS_PER_MS;
-    tell_memory(out, &scene);
+    take_memory(out, &scene);
 }

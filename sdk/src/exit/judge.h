@@ -32,8 +32,8 @@ struct exit_after {
     enum mire__parent parent;
     uint32_t parent_status;     /* exit status or signal */
     uint64_t parent_peak_bytes; /* largest resident set; 0 if not known */
-    enum mire_end told;         /* by the system's record */
-    uint32_t told_status;       /* the signal of MIRE_END_SIGNAL */
+    enum mire_end system_end;   /* by the system's record */
+    uint32_t system_status;     /* the signal of MIRE_END_SIGNAL */
 };
 
 /* The facts for reports, as at the last look; 0: unknown. */

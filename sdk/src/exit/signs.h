@@ -14,7 +14,7 @@
     X(EXITED, "exited")                   /* _exit, _Exit or quick_exit was called */ \
     X(EXECUTED, "executed")               /* it became another program by exec */ \
     X(ABORT_CALLED, "abort_called") \
-    X(QUIT_TOLD, "quit_told")             /* the app said that the user quits, or that the session ends */ \
+    X(QUIT_ANNOUNCED, "quit_announced")             /* the app said that the user quits, or that the session ends */ \
     X(QUIT_SIGNAL, "quit_signal")         /* SIGTERM, SIGINT or SIGHUP, by default action */ \
     /* the crash marker */ \
     X(CRASHED, "crashed")                 /* it left a file or a mark, and there was no later activity */ \
@@ -47,7 +47,7 @@
     X(BACKGROUND, "background") \
     X(JUST_FOREGROUND, "just_foreground") /* in the foreground for less than a second */ \
     X(FOREGROUND, "foreground") \
-    X(GROUND_UNTOLD, "ground_untold")     /* the app has not set its state */ \
+    X(GROUND_UNKNOWN, "ground_unknown")     /* the app has not set its state */ \
     X(STUCK, "stuck")                     /* a hang was open */ \
     X(NOT_STUCK, "not_stuck") \
     X(DEBUGGER, "debugger")               /* traced by another process */ \

@@ -388,8 +388,8 @@ static void note_leaving(enum mire__left how)
 
     if (mire__quiet_is() || mire__gates.pid != mire__pid())
         return;
-    if (mire__gates.tell_exec && how != MIRE_LEFT_ABORT)
-        mire__gates.tell_exec(how == MIRE_LEFT_EXEC ? mire__now_ns() : 0);
+    if (mire__gates.on_exec && how != MIRE_LEFT_ABORT)
+        mire__gates.on_exec(how == MIRE_LEFT_EXEC ? mire__now_ns() : 0);
     atomic_fetch_add(&mire__gates.leaving, 1);
     left = atomic_load(&mire__gates.left);
     if (left && how != MIRE_LEFT_ABORT)
@@ -414,9 +414,9 @@ static void hold_signals(void)
     mire__tid();
 }
 
-void mire__gate_on_exec(void (*tell)(uint64_t now_ns))
+void mire__gate_on_exec(void (*notify)(uint64_t now_ns))
 {
-    mire__gates.tell_exec = tell;
+    mire__gates.on_exec = notify;
 }
 
 void mire__gate_as_leave(enum mire__left how)

@@ -95,10 +95,10 @@ bool mire__gate_exit(void);
 void mire__gate_await(void (*start)(void *context), void *context);
 
 /*
- * From now on call `tell` before the process executes another program, with the time, and with 0 after an execution that
- * failed or at an exit. `tell` is signal-safe. Thread: before any other.
+ * From now on call `notify` before the process executes another program, with the time, and with 0 after an execution that
+ * failed or at an exit. `notify` is signal-safe. Thread: before any other.
  */
-void mire__gate_on_exec(void (*tell)(uint64_t now_ns));
+void mire__gate_on_exec(void (*notify)(uint64_t now_ns));
 
 /* Stop watching all threads. Hooks stay, without effect. */
 void mire__gate_stop(void);

@@ -86,7 +86,7 @@ struct gates {
     uint32_t pid;                         /* the owner of `left`: a vforked child has the same memory */
     _Atomic(_Atomic uint64_t *) left;     /* receives the time when the program ends itself; NULL: none */
     _Atomic(_Atomic uint32_t *) left_how; /* receives enum mire__left; NULL: none */
-    void (*tell_exec)(uint64_t now_ns);   /* see mire__gate_on_exec; NULL: nobody asked */
+    void (*on_exec)(uint64_t now_ns);     /* see mire__gate_on_exec; NULL: nobody asked */
     _Atomic uint32_t leaving;             /* threads that may be storing there */
     _Atomic uint32_t executing;           /* threads in exec: no signal may be sent */
     _Atomic uint32_t sending;             /* a thread may be sending one */

@@ -43,7 +43,7 @@ struct heap_slot *mire__slot_as_take(struct heap *heap, uint32_t tid)
 void mire__slot_as_give(struct heap *heap, struct heap_slot *slot)
 {
     for (uint32_t class = 0; class < MIRE_HEAP_SIZES; class ++)
-        mire__slot_as_tell(heap, slot, &slot->counts[class]);
+        mire__slot_publish(heap, slot, &slot->counts[class]);
     atomic_store_explicit(&slot->inside, 0, memory_order_relaxed);
     atomic_store_explicit(&slot->owner, 0, memory_order_release);
 }
@@ -58,22 +58,22 @@ static void raise(_Atomic int64_t *peak, int64_t value)
 }
 
 /* Raise the peak of a sum by this thread's high since its last update, then update the sum. */
-static void tell(_Atomic int64_t *sum, _Atomic int64_t *peak, _Atomic int64_t *high, _Atomic int64_t *told,
-                 int64_t live)
+static void publish(_Atomic int64_t *sum, _Atomic int64_t *peak, _Atomic int64_t *high, _Atomic int64_t *published,
+                    int64_t live)
 {
-    int64_t was = atomic_load_explicit(told, memory_order_relaxed);
+    int64_t was = atomic_load_explicit(published, memory_order_relaxed);
     int64_t most = atomic_load_explicit(high, memory_order_relaxed);
 
     most = (most > live ? most : live) - was;
     raise(peak, atomic_fetch_add_explicit(sum, live - was, memory_order_relaxed) + most);
-    atomic_store_explicit(told, live, memory_order_relaxed);
+    atomic_store_explicit(published, live, memory_order_relaxed);
     atomic_store_explicit(high, live, memory_order_relaxed);
 }
 
-void mire__slot_as_tell(struct heap *heap, const struct heap_slot *slot, struct heap_count *c)
+void mire__slot_publish(struct heap *heap, const struct heap_slot *slot, struct heap_count *c)
 {
     struct heap_peak *peak = &heap->peaks->sizes[c - slot->counts];
 
-    tell(&peak->count, &peak->peak_count, &c->high_count, &c->told_count, mire__slot_get(&c->live_count));
-    tell(&peak->bytes, &peak->peak_bytes, &c->high_bytes, &c->told_bytes, mire__slot_get(&c->live_bytes));
+    publish(&peak->count, &peak->peak_count, &c->high_count, &c->published_count, mire__slot_get(&c->live_count));
+    publish(&peak->bytes, &peak->peak_bytes, &c->high_bytes, &c->published_bytes, mire__slot_get(&c->live_bytes));
 }

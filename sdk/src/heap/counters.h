@@ -10,7 +10,7 @@
  *
  * Counters are all allocations and frees of a thread, by size class; so the sums over all slots are exact, also in
  * the file of a killed process, but for the call in flight. Peaks need the sum over all threads at one instant: each
- * thread reports to the peaks its change since its last report, when that is more than MIRE_TELL_BYTES or MIRE_TELL_COUNT. So
+ * thread reports to the peaks its change since its last report, when that is more than MIRE_PUBLISH_BYTES or MIRE_PUBLISH_COUNT. So
  * a peak is exact where one thread allocates and frees a class; each other thread may add that much error, in either
  * direction.
  */
@@ -58,10 +58,10 @@ MIRE_INLINE void mire__slot_as_leave(struct heap_slot *slot)
 /* ---- counting; called by blocks.h ---- */
 
 /* Tell the peaks. count: one of the slot's */
-void mire__slot_as_tell(struct heap *heap, const struct heap_slot *slot, struct heap_count *count);
+void mire__slot_publish(struct heap *heap, const struct heap_slot *slot, struct heap_count *count);
 
-#define MIRE_TELL_BYTES 32768
-#define MIRE_TELL_COUNT 64
+#define MIRE_PUBLISH_BYTES 32768
+#define MIRE_PUBLISH_COUNT 64
 
 /* The offset within a slot of the counters of a small size, by sixteens rounded up: spares ten instructions. */
 #define MIRE_SLOT_CLASSES       513u
@@ -105,7 +105,7 @@ MIRE_INLINE void mire__slot_put(_Atomic int64_t *sum, int64_t what)
 
 /*
  * A block of `size` bytes begins to live.
- * Returns its counters if the peaks are to be updated by them (mire__slot_as_tell), else NULL.
+ * Returns its counters if the peaks are to be updated by them (mire__slot_publish), else NULL.
  */
 MIRE_INLINE struct heap_count *mire__slot_raise(struct heap_slot *slot, uint64_t size)
 {
@@ -116,8 +116,8 @@ MIRE_INLINE struct heap_count *mire__slot_raise(struct heap_slot *slot, uint64_t
     mire__slot_put(&c->live_bytes, bytes);
     mire__slot_add(&c->count, 1);
     mire__slot_add(&c->bytes, (int64_t)size);
-    return __builtin_expect(count - MIRE_TELL_COUNT > mire__slot_get(&c->told_count), 0) ||
-                   __builtin_expect(bytes - MIRE_TELL_BYTES > mire__slot_get(&c->told_bytes), 0)
+    return __builtin_expect(count - MIRE_PUBLISH_COUNT > mire__slot_get(&c->published_count), 0) ||
+                   __builtin_expect(bytes - MIRE_PUBLISH_BYTES > mire__slot_get(&c->published_bytes), 0)
                ? c
                : NULL;
 }
@@ -134,8 +134,8 @@ MIRE_INLINE struct heap_count *mire__slot_drop(struct heap_slot *slot, uint64_t 
         mire__slot_put(&c->high_bytes, bytes);
     mire__slot_put(&c->live_count, --count);
     mire__slot_put(&c->live_bytes, bytes -= (int64_t)size);
-    return __builtin_expect(count + MIRE_TELL_COUNT < mire__slot_get(&c->told_count), 0) ||
-                   __builtin_expect(bytes + MIRE_TELL_BYTES < mire__slot_get(&c->told_bytes), 0)
+    return __builtin_expect(count + MIRE_PUBLISH_COUNT < mire__slot_get(&c->published_count), 0) ||
+                   __builtin_expect(bytes + MIRE_PUBLISH_BYTES < mire__slot_get(&c->published_bytes), 0)
                ? c
                : NULL;
 }
@@ -143,17 +143,17 @@ MIRE_INLINE struct heap_count *mire__slot_drop(struct heap_slot *slot, uint64_t 
 /* Both, and update the peaks. */
 static inline void mire__slot_as_count(struct heap *heap, struct heap_slot *slot, uint64_t size)
 {
-    struct heap_count *untold = mire__slot_raise(slot, size);
+    struct heap_count *unpublished = mire__slot_raise(slot, size);
 
-    if (untold)
-        mire__slot_as_tell(heap, slot, untold);
+    if (unpublished)
+        mire__slot_publish(heap, slot, unpublished);
 }
 static inline void mire__slot_as_uncount(struct heap *heap, struct heap_slot *slot, uint64_t size)
 {
-    struct heap_count *untold = mire__slot_drop(slot, size);
+    struct heap_count *unpublished = mire__slot_drop(slot, size);
 
-    if (untold)
-        mire__slot_as_tell(heap, slot, untold);
+    if (unpublished)
+        mire__slot_publish(heap, slot, unpublished);
 }
 
 #endif

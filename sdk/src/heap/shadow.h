@@ -190,12 +190,12 @@ MIRE_INLINE bool mire__shadow_as_set(struct heap *heap, uint64_t address, uint64
  */
 MIRE_INLINE bool mire__shadow_as_take_entry(struct live_block *was, _Atomic uint32_t *at, uint64_t address)
 {
-    const uint32_t told = MIRE_SHADOW_TAGGED | 3u << MIRE_SHADOW_OFFSET_SHIFT;
+    const uint32_t given = MIRE_SHADOW_TAGGED | 3u << MIRE_SHADOW_OFFSET_SHIFT;
     uint32_t shadow = mire__shadow_get(at), next;
     uint64_t size;
 
     /* Also false for an address that is no multiple of 8: its last bits are compared with bits that are 0. */
-    if (__builtin_expect((shadow & told) != (uint32_t)(address % 32) << (MIRE_SHADOW_OFFSET_SHIFT - 3), 0))
+    if (__builtin_expect((shadow & given) != (uint32_t)(address % 32) << (MIRE_SHADOW_OFFSET_SHIFT - 3), 0))
         return false;
     size = (uint64_t)(shadow & MIRE_SHADOW_SIZE_MASK) - 1;
     if (__builtin_expect(size > MIRE_SHADOW_SHORT_MAX, 0)) {

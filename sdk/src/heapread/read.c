@@ -219,12 +219,12 @@ static void read_shared(struct heap_category *out, const struct heap_shared_coun
 
 /* Sums over the threads; and peaks, with the highest sum of each thread since its last flush to the common counter. */
 /* The highest sum of one thread's counter and the common one. */
-static int64_t highest(uint64_t all_told, const _Atomic int64_t *told, const _Atomic int64_t *high,
+static int64_t highest(uint64_t in_all, const _Atomic int64_t *given, const _Atomic int64_t *high,
                        const _Atomic int64_t *live)
 {
     int64_t most = mire__get_signed(high) > mire__get_signed(live) ? mire__get_signed(high) : mire__get_signed(live);
 
-    return (int64_t)(all_told + (uint64_t)most - (uint64_t)mire__get_signed(told));
+    return (int64_t)(in_all + (uint64_t)most - (uint64_t)mire__get_signed(given));
 }
 
 static void read_size(struct heap_category *out, const struct heap_reader *reader, uint32_t class)
@@ -237,7 +237,7 @@ static void read_size(struct heap_category *out, const struct heap_reader *reade
     int64_t peak_count = known ? mire__get_signed(&peaks->sizes[class].peak_count) : 0;
     int64_t peak_bytes = known ? mire__get_signed(&peaks->sizes[class].peak_bytes) : 0;
     int64_t live_count = 0, live_bytes = 0;
-    uint64_t told_count = 0, told_bytes = 0;
+    uint64_t published_count = 0, published_bytes = 0;
 
     for (uint32_t i = 0; i < count; i++) {
         const struct heap_count *c = &slots[i].counts[class];
@@ -246,13 +246,13 @@ static void read_size(struct heap_category *out, const struct heap_reader *reade
         out->total_bytes += (uint64_t)mire__get_signed(&c->bytes);
         live_count += mire__get_signed(&c->live_count);
         live_bytes += mire__get_signed(&c->live_bytes);
-        told_count += (uint64_t)mire__get_signed(&c->told_count);
-        told_bytes += (uint64_t)mire__get_signed(&c->told_bytes);
+        published_count += (uint64_t)mire__get_signed(&c->published_count);
+        published_bytes += (uint64_t)mire__get_signed(&c->published_bytes);
     }
     for (uint32_t i = 0; i < count; i++) {
         const struct heap_count *c = &slots[i].counts[class];
-        int64_t high_count = highest(told_count, &c->told_count, &c->high_count, &c->live_count);
-        int64_t high_bytes = highest(told_bytes, &c->told_bytes, &c->high_bytes, &c->live_bytes);
+        int64_t high_count = highest(published_count, &c->published_count, &c->high_count, &c->live_count);
+        int64_t high_bytes = highest(published_bytes, &c->published_bytes, &c->high_bytes, &c->live_bytes);
 
         peak_count = high_count > peak_count ? high_count : peak_count;
         peak_bytes = high_bytes > peak_bytes ? high_bytes : peak_bytes;

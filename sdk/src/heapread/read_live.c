@@ -24,7 +24,7 @@ struct visit {
 };
 
 /* Visit one block. False: the visitor ends the visit. */
-static bool tell(struct visit *v, uint64_t address, uint64_t size, uint32_t node, uint32_t interval)
+static bool visit_block(struct visit *v, uint64_t address, uint64_t size, uint32_t node, uint32_t interval)
 {
     struct heap_live live = {.address = address, .size = size, .node = node, .chance = 1};
     uint32_t class = mire__read_class(v->reader, node);
@@ -66,7 +66,7 @@ static bool visit_page(struct visit *v, const _Atomic uint32_t *page, uint64_t b
             bytes = next >> MIRE_SHADOW_OFFSET_SHIFT;
         }
         v->moving_seen |= address == v->moving;
-        if (!tell(v, address, bytes, shadow >> MIRE_SHADOW_NODE_SHIFT, 0))
+        if (!visit_block(v, address, bytes, shadow >> MIRE_SHADOW_NODE_SHIFT, 0))
             return false;
     }
     return true;
@@ -138,8 +138,8 @@ static bool visit_copy(struct visit *v, const struct segment_copy *copy, uint32_
 
         if (where == 0 || at < from || at >= copy->to || (address == v->moving && !is_moved(v)))
             continue;
-        if (!tell(v, address, what & MIRE_WHAT_SIZE_MAX, (uint32_t)(what >> MIRE_WHAT_SIZE_BITS),
-                  mire__where_interval(where)))
+        if (!visit_block(v, address, what & MIRE_WHAT_SIZE_MAX, (uint32_t)(what >> MIRE_WHAT_SIZE_BITS),
+                         mire__where_interval(where)))
             return false;
     }
     return true;

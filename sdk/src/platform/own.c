@@ -156,9 +156,9 @@ void mire__own_claim_arena(void)
 
 static bool is_wanted(void)
 {
-    const char *told = getenv("MIRE_SECOND_LIBC");
+    const char *setting = getenv("MIRE_SECOND_LIBC");
 
-    return !(told && strcmp(told, "0") == 0) && strverscmp(gnu_get_libc_version(), OLDEST) >= 0 &&
+    return !(setting && strcmp(setting, "0") == 0) && strverscmp(gnu_get_libc_version(), OLDEST) >= 0 &&
            !mire__own_is_sanitized();
 }
 

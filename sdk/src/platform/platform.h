@@ -182,7 +182,7 @@ long mire__file_read(char *out, size_t cap_bytes, const char *path);
 /* The state of a thread. */
 struct thread_state {
     char letter;  /* scheduler's state, '?' if unknown */
-    bool told;    /* the kernel names system calls; it does not after setuid, nor in some sandboxes */
+    bool known;   /* the kernel names system calls; it does not after setuid, nor in some sandboxes */
     bool blocked; /* asleep in the kernel; the three below are valid */
     int syscall;  /* its number, -1 if it is in a page fault */
     uint64_t sp;  /* its user registers */

@@ -148,9 +148,9 @@ void mire__thread_state(struct thread_state *out, uint32_t tid)
 
     *out = (struct thread_state){.letter = '?', .syscall = -1};
     proc_path(path, false, tid, "syscall");
-    out->told =
+    out->known =
         (known && read_kept(text, sizeof(text), known->syscall) > 0) || mire__file_read(text, sizeof(text), path) > 0;
-    if (out->told)
+    if (out->known)
         read_syscall(out, text);
     proc_path(path, false, tid, "stat");
     if (((known && read_kept(text, sizeof(text), known->stat) > 0) || mire__file_read(text, sizeof(text), path) > 0) &&

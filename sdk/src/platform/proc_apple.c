@@ -71,7 +71,7 @@ void mire__thread_state(struct thread_state *out, uint32_t tid)
     if (!read_basic(&info, tid))
         return;
     out->letter = letter_of(info.run_state);
-    out->told = true;
+    out->known = true;
 }
 
 bool mire__thread_has_terminal(uint32_t tid, uint64_t fd)

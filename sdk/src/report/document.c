@@ -218,13 +218,13 @@ static void write_cost(struct wire *wire, const struct capture_cost *cost)
 }
 
 /* Omitted if it is empty. */
-static void write_turns(struct wire *wire, const struct report_told *told)
+static void write_turns(struct wire *wire, const struct report_attached *attached)
 {
     uint64_t from_ms[MIRE_MICRO_BUCKETS], count[MIRE_MICRO_BUCKETS], sum = 0;
 
     for (uint32_t i = 0; i < MIRE_MICRO_BUCKETS; i++) {
         from_ms[i] = (MIRE_MICRO_NS / MIRE_NS_PER_MS) << i;
-        count[i] = told ? at_most(told->micro[i], UINT32_MAX) : 0;
+        count[i] = attached ? at_most(attached->micro[i], UINT32_MAX) : 0;
         sum += count[i];
     }
     if (sum == 0)
@@ -235,12 +235,12 @@ static void write_turns(struct wire *wire, const struct report_told *told)
     mire__wire_end(wire);
 }
 
-void mire__document_drops(struct wire *wire, const struct report_told *told)
+void mire__document_drops(struct wire *wire, const struct report_attached *attached)
 {
     mire__wire_object(wire, MIRE_NAME_DROPS);
-    for (int i = 0; told && i < MIRE_DROP_REASONS; i++)
-        if (told->drops[i] > 0)
-            mire__wire_u64(wire, mire__store_reason_name(i), told->drops[i]);
+    for (int i = 0; attached && i < MIRE_DROP_REASONS; i++)
+        if (attached->drops[i] > 0)
+            mire__wire_u64(wire, mire__store_reason_name(i), attached->drops[i]);
     mire__wire_end(wire);
 }
 
@@ -256,16 +256,16 @@ void mire__document_write(struct wire *wire, const struct draft *draft)
     mire__document_trie(wire, &draft->trie, true);
     mire__document_event(wire, draft);
     mire__document_threads(wire, draft);
-    mire__document_exit(wire, draft->told ? draft->told->end : NULL);
+    mire__document_exit(wire, draft->attached ? draft->attached->end : NULL);
     write_cost(wire, &draft->event.cost);
-    write_turns(wire, draft->told);
-    mire__document_drops(wire, draft->told);
-    if (draft->told && draft->told->note) {
+    write_turns(wire, draft->attached);
+    mire__document_drops(wire, draft->attached);
+    if (draft->attached && draft->attached->note) {
         mire__wire_array(wire, MIRE_NAME_NOTES);
-        mire__wire_text(wire, NULL, draft->told->note, SIZE_MAX);
+        mire__wire_text(wire, NULL, draft->attached->note, SIZE_MAX);
         mire__wire_end(wire);
     }
-    if (draft->told && draft->told->trace)
-        mire__wire_hex(wire, MIRE_NAME_TRACE, draft->told->trace, draft->told->trace_size);
+    if (draft->attached && draft->attached->trace)
+        mire__wire_hex(wire, MIRE_NAME_TRACE, draft->attached->trace, draft->attached->trace_size);
     mire__wire_end(wire);
 }

@@ -40,7 +40,7 @@ void mire__document_image(struct wire *wire, const struct document_image *image,
 void mire__document_script_images(struct wire *wire, const struct script_rows *rows);
 void mire__document_script(struct wire *wire, const struct script_rows *rows);
 void mire__document_trie(struct wire *wire, const struct trie *trie, bool found);
-void mire__document_drops(struct wire *wire, const struct report_told *told);
+void mire__document_drops(struct wire *wire, const struct report_attached *attached);
 /* The section "context"; none if it has nothing, or `app` is NULL. */
 void mire__document_context(struct wire *wire, const struct context *app, const struct blackbox_facts *facts);
 /* The section "java"; none without rows. */

@@ -218,7 +218,7 @@ static uint64_t begin_wall_ms(const struct blackbox_facts *facts, uint64_t begin
 /* A hang of a process that was killed for another reason counts as an ordinary one. */
 static enum mire__guess guess_of(const struct draft *draft)
 {
-    const struct exit_end *end = draft->told ? draft->told->end : NULL;
+    const struct exit_end *end = draft->attached ? draft->attached->end : NULL;
     struct event event = draft->event;
 
     if (end && end->verdict.verdict != MIRE_EXIT_WATCHDOG_KILL)

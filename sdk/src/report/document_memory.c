@@ -65,19 +65,19 @@ static uint64_t resident_bytes(const struct memory_draft *draft, uint32_t i)
 }
 static uint64_t total_count(const struct memory_draft *draft, uint32_t i)
 {
-    return row_at(draft, i)->told.total_count;
+    return row_at(draft, i)->now.total_count;
 }
 static uint64_t total_bytes(const struct memory_draft *draft, uint32_t i)
 {
-    return row_at(draft, i)->told.total_bytes;
+    return row_at(draft, i)->now.total_bytes;
 }
 static uint64_t peak_count(const struct memory_draft *draft, uint32_t i)
 {
-    return row_at(draft, i)->told.peak_count;
+    return row_at(draft, i)->now.peak_count;
 }
 static uint64_t peak_bytes(const struct memory_draft *draft, uint32_t i)
 {
-    return row_at(draft, i)->told.peak_bytes;
+    return row_at(draft, i)->now.peak_bytes;
 }
 static int64_t grown_count(const struct memory_draft *draft, uint32_t i)
 {
@@ -107,7 +107,7 @@ static void write_categories(struct wire *wire, const struct memory_draft *draft
     mire__wire_object(wire, MIRE_NAME_CATEGORIES);
     mire__wire_array(wire, MIRE_NAME_NAME);
     for (uint32_t i = 0; i < count; i++)
-        mire__wire_text(wire, NULL, row_at(draft, i)->told.name, MIRE_CATEGORY_NAME_BYTES);
+        mire__wire_text(wire, NULL, row_at(draft, i)->now.name, MIRE_CATEGORY_NAME_BYTES);
     mire__wire_end(wire);
     column(wire, MIRE_NAME_KIND, draft, count, kind_of);
     column(wire, MIRE_NAME_LIVE_COUNT, draft, count, live_count);
@@ -443,6 +443,6 @@ void mire__memory_document_write(struct wire *wire, const struct memory_draft *d
     mire__document_trie(wire, &draft->trie, false);
     write_memory(wire, draft);
     mire__document_exit(wire, said->end);
-    mire__document_drops(wire, said->told);
+    mire__document_drops(wire, said->attached);
     mire__wire_end(wire);
 }

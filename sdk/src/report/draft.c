@@ -151,7 +151,7 @@ static size_t count_frames(const struct draft *draft, uint32_t others)
 }
 
 enum mire_err mire__draft_init(struct draft *draft, const struct blackbox *box, uint32_t lane,
-                               const struct report_told *told)
+                               const struct report_attached *attached)
 {
     uint32_t others = mire__blackbox_other_count(box, lane);
     const struct sample *wait;
@@ -162,7 +162,7 @@ enum mire_err mire__draft_init(struct draft *draft, const struct blackbox *box, 
     draft->perf.fd = draft->perf.dump = -1;
     draft->box = box;
     draft->lane = &box->lanes[lane];
-    draft->told = told;
+    draft->attached = attached;
     mire__blackbox_event(&draft->event, box, lane);
     if (draft->event.state == MIRE_EVENT_NONE)
         return MIRE_E_STATE;

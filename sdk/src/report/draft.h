@@ -44,7 +44,7 @@ struct draft {
     int32_t image_no[MIRE_IMAGES_MAX]; /* the reverse; -1: unused */
     struct script_rows scripts;
     struct perf_map perf;
-    const struct report_told *told; /* NULL: nothing */
+    const struct report_attached *attached; /* NULL: nothing */
     char id[MIRE_STORE_ID_LENGTH + 1];
 };
 
@@ -54,7 +54,7 @@ struct draft {
  * Returns as mire__report_build. Call mire__draft_fini after any result.
  */
 enum mire_err mire__draft_init(struct draft *draft, const struct blackbox *box, uint32_t lane,
-                               const struct report_told *told);
+                               const struct report_attached *attached);
 void mire__draft_fini(struct draft *draft);
 
 #endif

@@ -53,7 +53,7 @@ enum mire_err mire__session_fold(struct store *store, const char *name, const st
     return err;
 }
 
-void mire__session_keep(struct store *store, const char *name, const struct session_keeper *keeper)
+void mire__session_keep(struct store *store, const char *name, const struct session_runner *runner)
 {
     int lock = mire__store_sessions_lock(store);
     struct session_sum sum;
@@ -61,13 +61,13 @@ void mire__session_keep(struct store *store, const char *name, const struct sess
     if (lock < 0)
         return;
     if (load(&sum, store, name)) {
-        if (keeper->keeper_pid) {
-            sum.keeper_pid = keeper->keeper_pid;
-            sum.keeper_ticks = keeper->keeper_ticks;
+        if (runner->runner_pid) {
+            sum.runner_pid = runner->runner_pid;
+            sum.runner_ticks = runner->runner_ticks;
         }
-        if (keeper->first_pid) {
-            sum.first_pid = keeper->first_pid;
-            sum.first_ticks = keeper->first_ticks;
+        if (runner->first_pid) {
+            sum.first_pid = runner->first_pid;
+            sum.first_ticks = runner->first_ticks;
         }
         mire__store_session_save(store, name, &sum, sizeof(sum));
     }
@@ -180,7 +180,7 @@ static bool goes_on(const struct store *store, const char *name, const struct se
 
     if (strncmp(boot_id, sum->facts.boot_id, 36) != 0)
         return false;
-    if (sum->keeper_pid && mire__process_runs(sum->keeper_pid, sum->keeper_ticks))
+    if (sum->runner_pid && mire__process_runs(sum->runner_pid, sum->runner_ticks))
         return true;
     mire__store_visit_boxes(store, look_at_box, &liveness);
     return liveness.lives;

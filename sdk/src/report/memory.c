@@ -66,7 +66,7 @@ static enum mire_err build_and_put(struct store *store, const struct heap_reader
         err = mire__text_pack(&body, &size, text, size);
     mire__free(text);
     const struct store_report sealed = {
-        .id = said->id, .body = body, .size = size, .value = value_of(said->trigger), .told = said->told->drops};
+        .id = said->id, .body = body, .size = size, .value = value_of(said->trigger), .losses = said->attached->drops};
     if (err == MIRE_OK)
         err = mire__store_put(store, &sealed, now_ms);
     mire__free(body);
@@ -76,15 +76,15 @@ static enum mire_err build_and_put(struct store *store, const struct heap_reader
 enum mire_err mire__memory_seal(struct store *store, const struct heap_reader *reader, const struct memory_said *said,
                                 uint64_t now_ms)
 {
-    struct report_told told = {0};
+    struct report_attached attached = {0};
     struct memory_said saying = *said;
     enum mire_err err;
 
-    mire__store_drops(told.drops, store);
-    saying.told = &told;
+    mire__store_drops(attached.drops, store);
+    saying.attached = &attached;
     err = build_and_put(store, reader, &saying, now_ms);
     if (err == MIRE_E_STATE) { /* another report has the counts of losses */
-        told = (struct report_told){0};
+        attached = (struct report_attached){0};
         err = build_and_put(store, reader, &saying, now_ms);
     }
     return err;

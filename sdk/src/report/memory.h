@@ -55,7 +55,7 @@ struct memory_said {
     uint64_t footprint_peak_bytes;
     uint64_t threshold_bytes;
     const struct exit_end *end;
-    const struct report_told *told;
+    const struct report_attached *attached;
     /* How much of a mapping lies in memory (mire__residence_bytes): own process only, NULL in another's tables. */
     uint64_t (*resident)(const struct residence *residence, uint64_t address, uint64_t size_bytes, bool of_file);
     const struct residence *residence;

@@ -80,9 +80,9 @@ static bool name_category(struct memory_row *row, const struct memory_draft *dra
     const uint32_t which = category - MIRE_CATEGORY_PARTS;
 
     if (category < MIRE_CATEGORY_PARTS || which >= MIRE_PARTS)
-        return mire__read_category(&row->told, draft->reader, category);
-    memset(&row->told, 0, sizeof(row->told));
-    mire__text_copy(row->told.name, sizeof(row->told.name), mire__part_name(which));
+        return mire__read_category(&row->now, draft->reader, category);
+    memset(&row->now, 0, sizeof(row->now));
+    mire__text_copy(row->now.name, sizeof(row->now.name), mire__part_name(which));
     return draft->knows_parts;
 }
 
@@ -113,7 +113,7 @@ static enum mire_err rank_categories(struct memory_draft *draft)
         if (!name_category(row, draft, i))
             continue;
         if (row->live.count > 0 || row->live.bytes > 0 || (draft->knows_parts && row->resident_bytes > 0) ||
-            (draft->exact && row->told.total_count > 0))
+            (draft->exact && row->now.total_count > 0))
             order[draft->row_count++] = row;
         if (draft->before)
             row->before = mire__snapshot_category(draft->before, i);
@@ -284,11 +284,11 @@ static void gather_gauges(struct memory_draft *draft)
 
         if (!mire__context_as_gauge(name, &bytes, &count, draft->said->app, i))
             continue;
-        mire__text_copy(row->told.name, sizeof(row->told.name), name);
+        mire__text_copy(row->now.name, sizeof(row->now.name), name);
         row->live.bytes = (double)bytes;
         row->live.count = (double)count;
-        row->told.total_bytes = row->told.peak_bytes = row->before.bytes = bytes;
-        row->told.total_count = row->told.peak_count = row->before.count = count;
+        row->now.total_bytes = row->now.peak_bytes = row->before.bytes = bytes;
+        row->now.total_count = row->now.peak_count = row->before.count = count;
         draft->gauge_count++;
     }
 }

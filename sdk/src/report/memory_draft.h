@@ -19,7 +19,7 @@ struct memory_row {
     uint32_t stack_count;
     int32_t rank; /* its row in the report, -1 if it has none */
     struct snapshot_row before;
-    struct heap_category told;
+    struct heap_category now;
 };
 
 struct memory_stack {

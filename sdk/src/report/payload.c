@@ -63,8 +63,8 @@ static void write_known(struct wire *wire, const void *context)
     mire__wire_end(wire);
 }
 
-static enum mire_err tell_known(char **text_out, size_t *size_out, struct store *store,
-                                const struct blackbox_facts *now, uint64_t now_ms)
+static enum mire_err add_known(char **text_out, size_t *size_out, struct store *store, const struct blackbox_facts *now,
+                               uint64_t now_ms)
 {
     struct known *known = mire__calloc(1, sizeof(*known));
     enum mire_err err = known ? mire__store_install(known->install, store) : MIRE_E_MEMORY;
@@ -116,7 +116,7 @@ enum mire_err mire__report_payload(struct store *store, enum store_format format
         return MIRE_E_ARG;
     mire__uuid7(bytes);
     mire__text_id(id, bytes);
-    err = tell_known(&known, &known_size, store, now, now_ms);
+    err = add_known(&known, &known_size, store, now, now_ms);
     if (err == MIRE_OK)
         err = join(&text, &text_size, known, known_size, json, size);
     if (err == MIRE_OK)

@@ -42,7 +42,7 @@ bool mire__report_wanted(const struct blackbox *box, uint32_t lane)
 }
 
 enum mire_err mire__report_json(char **text_out, size_t *size_out, char id[MIRE_STORE_ID_LENGTH + 1],
-                                const struct blackbox *box, uint32_t lane, const struct report_told *told)
+                                const struct blackbox *box, uint32_t lane, const struct report_attached *attached)
 {
     struct draft *draft = mire__malloc(sizeof(*draft));
     enum mire_err err;
@@ -51,7 +51,7 @@ enum mire_err mire__report_json(char **text_out, size_t *size_out, char id[MIRE_
     *size_out = 0;
     if (!draft)
         return MIRE_E_MEMORY;
-    err = mire__draft_init(draft, box, lane, told);
+    err = mire__draft_init(draft, box, lane, attached);
     if (err == MIRE_OK)
         err = mire__text_write(text_out, size_out, write_document, draft);
     memcpy(id, draft->id, sizeof(draft->id));
@@ -61,14 +61,14 @@ enum mire_err mire__report_json(char **text_out, size_t *size_out, char id[MIRE_
 }
 
 enum mire_err mire__report_build(struct report *out, const struct blackbox *box, uint32_t lane,
-                                 const struct report_told *told)
+                                 const struct report_attached *attached)
 {
     char *text;
     size_t size;
     enum mire_err err;
 
     memset(out, 0, sizeof(*out));
-    err = mire__report_json(&text, &size, out->id, box, lane, told);
+    err = mire__report_json(&text, &size, out->id, box, lane, attached);
     if (err == MIRE_OK)
         err = mire__text_pack(&out->body, &out->size, text, size);
     mire__free(text);

@@ -24,7 +24,7 @@ struct report {
 };
 
 /* The contents of a report besides its event: counts since the last report that was sealed. */
-struct report_told {
+struct report_attached {
     uint64_t drops[MIRE_DROP_REASONS];  /* records lost, by reason */
     uint64_t micro[MIRE_MICRO_BUCKETS]; /* turns, as in struct micro */
     const struct exit_end *end;         /* of the report's process; NULL: it lives, or the end is unknown */
@@ -56,7 +56,7 @@ bool mire__report_wanted(const struct blackbox *box, uint32_t lane);
  *         MIRE_E_FULL    larger than MIRE_REPORT_JSON_MAX
  */
 enum mire_err mire__report_build(struct report *out, const struct blackbox *box, uint32_t lane,
-                                 const struct report_told *told);
+                                 const struct report_attached *attached);
 void mire__report_fini(struct report *report);
 
 /*
@@ -147,6 +147,6 @@ size_t mire__report_recover(struct store *store, const struct report_finder *fin
  * Returns as mire__report_build.
  */
 enum mire_err mire__report_json(char **text_out, size_t *size_out, char id[MIRE_STORE_ID_LENGTH + 1],
-                                const struct blackbox *box, uint32_t lane, const struct report_told *told);
+                                const struct blackbox *box, uint32_t lane, const struct report_attached *attached);
 
 #endif

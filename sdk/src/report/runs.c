@@ -58,8 +58,8 @@ static void look_at_witnesses(struct exit_after *after, const struct report_find
     for (size_t i = 0; i < finder->witness_count; i++) {
         if (strcmp(finder->witnesses[i].run, run) != 0)
             continue;
-        after->told = finder->witnesses[i].end;
-        after->told_status = finder->witnesses[i].status;
+        after->system_end = finder->witnesses[i].end;
+        after->system_status = finder->witnesses[i].status;
     }
 }
 
@@ -109,7 +109,7 @@ static bool judge(struct run_ending *ending, const struct blackbox *box)
     mire__text_copy(kept.verdict, sizeof(kept.verdict), mire__verdict_name(ending->end.verdict.verdict));
     mire__text_copy(kept.process, sizeof(kept.process), start->process_name[0] ? start->process_name : "?");
     if (ending->evidence.session[0]) { /* told by its session */
-        kept.told = true;
+        kept.reported = true;
         mire__session_note_end(ending->recovery->store, ending->evidence.session, &kept, start->pid,
                                start->start_ticks);
     }

@@ -14,11 +14,11 @@
 #define DAY_NS (24 * 3600 * MIRE_NS_PER_S) /* a clock that jumped makes no long session */
 
 /* Turns that no report tells yet. */
-static void untold_micro(uint64_t out[MIRE_MICRO_BUCKETS], const struct micro *micro)
+static void unreported_micro(uint64_t out[MIRE_MICRO_BUCKETS], const struct micro *micro)
 {
     for (int i = 0; i < MIRE_MICRO_BUCKETS; i++) {
-        uint64_t count = atomic_load(&micro->count[i]), told = atomic_load(&micro->told[i]);
-        out[i] = count > told ? count - told : 0;
+        uint64_t count = atomic_load(&micro->count[i]), attached = atomic_load(&micro->reported[i]);
+        out[i] = count > attached ? count - attached : 0;
     }
 }
 
@@ -42,10 +42,10 @@ static enum store_value value_of(const struct blackbox *box, uint32_t lane, cons
 
 /* told.drops: the counts in it; all zeros: none. */
 static enum mire_err build_and_put(struct store *store, struct blackbox *box, uint32_t lane,
-                                   const struct report_told *told, uint64_t now_ms)
+                                   const struct report_attached *attached, uint64_t now_ms)
 {
     struct report report;
-    enum mire_err err = mire__report_build(&report, box, lane, told);
+    enum mire_err err = mire__report_build(&report, box, lane, attached);
 
     if (err != MIRE_OK) {
         if (err != MIRE_E_MEMORY)
@@ -55,37 +55,37 @@ static enum mire_err build_and_put(struct store *store, struct blackbox *box, ui
     const struct store_report sealed = {.id = report.id,
                                         .body = report.body,
                                         .size = report.size,
-                                        .value = value_of(box, lane, told->end),
-                                        .told = told->drops};
+                                        .value = value_of(box, lane, attached->end),
+                                        .losses = attached->drops};
     err = mire__store_put(store, &sealed, now_ms);
     mire__report_fini(&report);
     return err;
 }
 
 /* told: its counts are filled in here. */
-static enum mire_err seal(struct store *store, struct blackbox *box, uint32_t lane, struct report_told *told,
+static enum mire_err seal(struct store *store, struct blackbox *box, uint32_t lane, struct report_attached *attached,
                           uint64_t now_ms)
 {
     enum mire_err err;
 
-    mire__store_drops(told->drops, store);
-    untold_micro(told->micro, &box->micro);
-    err = build_and_put(store, box, lane, told, now_ms);
+    mire__store_drops(attached->drops, store);
+    unreported_micro(attached->micro, &box->micro);
+    err = build_and_put(store, box, lane, attached, now_ms);
     if (err == MIRE_E_STATE) { /* another report tells the losses */
-        memset(told->drops, 0, sizeof(told->drops));
-        err = build_and_put(store, box, lane, told, now_ms);
+        memset(attached->drops, 0, sizeof(attached->drops));
+        err = build_and_put(store, box, lane, attached, now_ms);
     }
     for (int i = 0; err == MIRE_OK && i < MIRE_MICRO_BUCKETS; i++)
-        atomic_fetch_add(&box->micro.told[i], told->micro[i]);
+        atomic_fetch_add(&box->micro.reported[i], attached->micro[i]);
     return err;
 }
 
 enum mire_err mire__report_seal(struct store *store, struct blackbox *box, uint32_t lane, const struct exit_end *end,
                                 uint64_t now_ms)
 {
-    struct report_told told = {.end = end};
+    struct report_attached attached = {.end = end};
 
-    return seal(store, box, lane, &told, now_ms);
+    return seal(store, box, lane, &attached, now_ms);
 }
 
 static bool is_of_this_boot(const struct recovery *recovery, const struct blackbox_facts *facts)
@@ -130,20 +130,20 @@ static bool is_outlived(const struct blackbox *box, uint32_t lane, const struct 
 static bool seal_lane(struct recovery *recovery, struct blackbox *box, uint32_t lane, const struct exit_end *end)
 {
     const struct report_trace *trace = &recovery->trace;
-    struct report_told told = {.end = end};
+    struct report_attached attached = {.end = end};
     enum mire_err err;
 
     if (!mire__report_wanted(box, lane) || is_outlived(box, lane, end))
         return true;
     if (trace->size > 0 && trace->lane == lane) {
-        told.trace = trace->bytes;
-        told.trace_size = trace->size;
-        told.note = trace->note[0] ? trace->note : NULL;
+        attached.trace = trace->bytes;
+        attached.trace_size = trace->size;
+        attached.note = trace->note[0] ? trace->note : NULL;
     }
-    err = seal(recovery->store, box, lane, &told, recovery->finder->now_ms);
-    if (err == MIRE_E_FULL && told.trace) { /* rather without it */
-        told.trace = NULL;
-        err = seal(recovery->store, box, lane, &told, recovery->finder->now_ms);
+    err = seal(recovery->store, box, lane, &attached, recovery->finder->now_ms);
+    if (err == MIRE_E_FULL && attached.trace) { /* rather without it */
+        attached.trace = NULL;
+        err = seal(recovery->store, box, lane, &attached, recovery->finder->now_ms);
     }
     recovery->sealed += err == MIRE_OK;
     return err != MIRE_E_MEMORY && err != MIRE_E_STORE;
@@ -190,14 +190,14 @@ static bool is_own_past(const struct recovery *recovery, const struct blackbox *
 }
 
 /* The counts of the process that are in no report. As seal_lane. */
-static bool tell_session(struct recovery *recovery, struct blackbox *box, uint64_t end_ns)
+static bool record_session(struct recovery *recovery, struct blackbox *box, uint64_t end_ns)
 {
     struct session *session = &box->session;
     struct session_sum share;
     char name[MIRE_STORE_RUN_BYTES];
     enum mire_err err;
 
-    if (atomic_load(&session->on) == MIRE_SESSION_TOLD)
+    if (atomic_load(&session->on) == MIRE_SESSION_RECORDED)
         return true;
     session->of[sizeof(session->of) - 1] = '\0';
     mire__session_of_box(&share, box, end_ns, false);
@@ -232,7 +232,7 @@ bool mire__recovery_seal_box(struct recovery *recovery, struct blackbox *box, co
         return true;
     for (uint32_t lane = 0; lane < MIRE_LANES; lane++)
         all &= seal_lane(recovery, box, lane, end);
-    return all && tell_session(recovery, box, end_of(recovery, box, end, written_ms));
+    return all && record_session(recovery, box, end_of(recovery, box, end, written_ms));
 }
 
 void mire__recovery_see_unkept(const struct recovery *recovery, const struct blackbox *box)

@@ -14,7 +14,7 @@
 struct draft_session {
     char id[MIRE_STORE_ID_LENGTH + 1];
     const struct session_sum *sum;
-    const struct session_told *told;
+    const struct session_attached *attached;
 };
 
 /*
@@ -89,7 +89,7 @@ void mire__session_begin(struct blackbox *box, uint64_t now_ns, uint64_t now_wal
     struct session *session = &box->session;
 
     if (session->begin_ns != 0) {
-        count(&session->told, box, now_ns);
+        count(&session->recorded, box, now_ns);
         session->part++;
         atomic_store(&session->footprint_peak_bytes, 0);
     }
@@ -117,7 +117,7 @@ void mire__session_of_box(struct session_sum *out, const struct blackbox *box, u
     count(&out->counts, box, end_ns);
     if (!lives)
         add_uncounted(&out->counts, box);
-    subtract(&out->counts, &session->told);
+    subtract(&out->counts, &session->recorded);
     out->footprint_peak_bytes = atomic_load(&session->footprint_peak_bytes);
     out->launch_ns = session->part == 0 ? atomic_load(&session->launch_ns) : 0;
     out->loop = atomic_load(&session->loop);
@@ -216,13 +216,13 @@ static void write_turns(struct wire *wire, const uint64_t turns[MIRE_MICRO_BUCKE
     mire__wire_end(wire);
 }
 
-static void write_ends(struct wire *wire, const struct session_told *told)
+static void write_ends(struct wire *wire, const struct session_attached *attached)
 {
-    if (told->end_count == 0)
+    if (attached->end_count == 0)
         return;
     mire__wire_array(wire, MIRE_NAME_ENDS);
-    for (size_t i = 0; i < told->end_count; i++) {
-        const struct store_end *end = &told->ends[i];
+    for (size_t i = 0; i < attached->end_count; i++) {
+        const struct store_end *end = &attached->ends[i];
 
         mire__wire_object(wire, NULL);
         mire__wire_text(wire, MIRE_NAME_VERDICT, end->verdict, sizeof(end->verdict));
@@ -266,15 +266,15 @@ static void write_session(struct wire *wire, const void *context)
 {
     const struct draft_session *draft = context;
     const struct session_sum *sum = draft->sum;
-    struct report_told losses = {.end = NULL};
+    struct report_attached losses = {.end = NULL};
     uint64_t duration_ns = sum->end_ns > sum->begin_ns ? sum->end_ns - sum->begin_ns : 0;
 
-    memcpy(losses.drops, draft->told->drops, sizeof(losses.drops));
+    memcpy(losses.drops, draft->attached->drops, sizeof(losses.drops));
     mire__document_head(wire, draft->id, MIRE_NAME_SESSION, &sum->facts, NULL);
     mire__wire_object(wire, MIRE_NAME_SESSION);
     mire__wire_u64(wire, MIRE_NAME_BEGIN_WALL_MS, sum->begin_wall_ms);
     mire__wire_u64(wire, MIRE_NAME_DURATION_MS, at_most(duration_ns / MIRE_NS_PER_MS, MIRE_WIRE_DURATION_MAX));
-    if (sum->front != MIRE_FRONT_UNTOLD)
+    if (sum->front != MIRE_FRONT_UNKNOWN)
         mire__wire_u64(
             wire, MIRE_NAME_FOREGROUND_MS,
             at_most(at_most(sum->counts.foreground_ns, duration_ns) / MIRE_NS_PER_MS, MIRE_WIRE_DURATION_MAX));
@@ -284,7 +284,7 @@ static void write_session(struct wire *wire, const void *context)
     write_on(wire, sum->plugins | 1u << MIRE_PLUGIN_SESSION);
     write_hangs(wire, &sum->counts);
     write_turns(wire, sum->counts.turns);
-    write_ends(wire, draft->told);
+    write_ends(wire, draft->attached);
     mire__wire_u64(wire, MIRE_NAME_SDK_CPU_US, sum->counts.cpu_ns / 1000);
     write_use(wire, sum);
     mire__wire_end(wire);
@@ -293,9 +293,9 @@ static void write_session(struct wire *wire, const void *context)
 }
 
 enum mire_err mire__session_json(char **text_out, size_t *size_out, char id[MIRE_STORE_ID_LENGTH + 1],
-                                 const struct session_sum *sum, const struct session_told *told)
+                                 const struct session_sum *sum, const struct session_attached *attached)
 {
-    struct draft_session draft = {.sum = sum, .told = told};
+    struct draft_session draft = {.sum = sum, .attached = attached};
     enum mire_err err;
 
     *text_out = NULL;
@@ -308,26 +308,26 @@ enum mire_err mire__session_json(char **text_out, size_t *size_out, char id[MIRE
 }
 
 /* How earlier runs ended that no record tells yet. */
-static void find_ends(struct session_told *told, struct store *store)
+static void find_ends(struct session_attached *attached, struct store *store)
 {
     struct store_end *ends = mire__calloc(MIRE_STORE_ENDS, sizeof(*ends));
     size_t found = ends ? mire__store_ends(ends, MIRE_STORE_ENDS, store) : 0;
 
-    told->end_count = 0;
-    for (size_t i = 0; i < found && told->end_count + 1 < MIRE_SESSION_ENDS_MAX; i++) /* and one for its own */
-        if (!ends[i].told)
-            told->ends[told->end_count++] = ends[i];
+    attached->end_count = 0;
+    for (size_t i = 0; i < found && attached->end_count + 1 < MIRE_SESSION_ENDS_MAX; i++) /* and one for its own */
+        if (!ends[i].reported)
+            attached->ends[attached->end_count++] = ends[i];
     mire__free(ends);
 }
 
-static enum mire_err build_and_put(struct store *store, const struct session_sum *sum, const struct session_told *told,
-                                   uint64_t now_ms)
+static enum mire_err build_and_put(struct store *store, const struct session_sum *sum,
+                                   const struct session_attached *attached, uint64_t now_ms)
 {
     char id[MIRE_STORE_ID_LENGTH + 1];
     size_t size, packed;
     void *body = NULL;
     char *text;
-    enum mire_err err = mire__session_json(&text, &size, id, sum, told);
+    enum mire_err err = mire__session_json(&text, &size, id, sum, attached);
 
     if (err != MIRE_OK)
         return err;
@@ -336,7 +336,7 @@ static enum mire_err build_and_put(struct store *store, const struct session_sum
     if (err != MIRE_OK)
         return err;
     const struct store_report sealed = {
-        .id = id, .body = body, .size = packed, .value = MIRE_VALUE_SESSION, .told = told->drops};
+        .id = id, .body = body, .size = packed, .value = MIRE_VALUE_SESSION, .losses = attached->drops};
     err = mire__store_put(store, &sealed, now_ms);
     mire__free(body);
     return err;
@@ -344,20 +344,20 @@ static enum mire_err build_and_put(struct store *store, const struct session_sum
 
 enum mire_err mire__session_seal(struct store *store, const struct session_sum *sum, uint64_t now_ms)
 {
-    struct session_told told;
+    struct session_attached attached;
     enum mire_err err;
 
-    mire__store_drops(told.drops, store);
-    find_ends(&told, store);
-    if (sum->end.verdict[0] && told.end_count < MIRE_SESSION_ENDS_MAX)
-        told.ends[told.end_count++] = sum->end;
-    err = build_and_put(store, sum, &told, now_ms);
+    mire__store_drops(attached.drops, store);
+    find_ends(&attached, store);
+    if (sum->end.verdict[0] && attached.end_count < MIRE_SESSION_ENDS_MAX)
+        attached.ends[attached.end_count++] = sum->end;
+    err = build_and_put(store, sum, &attached, now_ms);
     if (err == MIRE_E_STATE) { /* another report tells the losses */
-        memset(told.drops, 0, sizeof(told.drops));
-        err = build_and_put(store, sum, &told, now_ms);
+        memset(attached.drops, 0, sizeof(attached.drops));
+        err = build_and_put(store, sum, &attached, now_ms);
     }
     /* Killed here, an end is told twice: better than never. */
-    for (size_t i = 0; err == MIRE_OK && i < told.end_count; i++)
-        mire__store_end_told(store, told.ends[i].run);
+    for (size_t i = 0; err == MIRE_OK && i < attached.end_count; i++)
+        mire__store_end_reported(store, attached.ends[i].run);
     return err;
 }

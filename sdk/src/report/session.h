@@ -37,9 +37,9 @@ struct session_sum {
     uint64_t launch_ns;            /* of the first process that has one; 0: unknown */
     uint32_t waits;                /* it, or a part of it, has ended and waits for a rollout document */
     uint32_t apart;                /* a share of a session whose file is in another user's store */
-    uint64_t keeper_ticks;         /* start_ticks of the mire-run that ends it */
+    uint64_t runner_ticks;         /* start_ticks of the mire-run that ends it */
     uint64_t first_ticks;          /* start_ticks of the program */
-    uint32_t keeper_pid;           /* 0: no process ends it */
+    uint32_t runner_pid;           /* 0: no process ends it */
     uint32_t first_pid;
     uint32_t folded_count;
     uint8_t folded[MIRE_SESSION_FOLDED][16];
@@ -79,11 +79,11 @@ void mire__session_add(struct session_sum *to, const struct session_sum *share);
 enum mire_err mire__session_fold(struct store *store, const char *name, const struct session_sum *share, bool apart);
 
 /* The process that ends the session, and its first process; zeros change nothing. */
-struct session_keeper {
-    uint32_t keeper_pid, first_pid;
-    uint64_t keeper_ticks, first_ticks;
+struct session_runner {
+    uint32_t runner_pid, first_pid;
+    uint64_t runner_ticks, first_ticks;
 };
-void mire__session_keep(struct store *store, const char *name, const struct session_keeper *keeper);
+void mire__session_keep(struct store *store, const char *name, const struct session_runner *runner);
 
 /* Is a session with a file here open? */
 bool mire__session_goes_on(const struct store *store, const char *name);
@@ -123,7 +123,7 @@ enum mire_err mire__session_finish(struct store *store, const char *name, const 
 void mire__sessions_recover(struct store *store, const char *keep, uint64_t now_ms);
 
 /* The content of a record besides its session. */
-struct session_told {
+struct session_attached {
     uint64_t drops[MIRE_DROP_REASONS]; /* losses that are in no record yet */
     struct store_end ends[MIRE_SESSION_ENDS_MAX];
     size_t end_count;
@@ -138,7 +138,7 @@ struct session_told {
  * Returns MIRE_OK, MIRE_E_FORMAT (a damaged sum), MIRE_E_MEMORY, MIRE_E_FULL.
  */
 enum mire_err mire__session_json(char **text_out, size_t *size_out, char id[MIRE_STORE_ID_LENGTH + 1],
-                                 const struct session_sum *sum, const struct session_told *told);
+                                 const struct session_sum *sum, const struct session_attached *attached);
 
 /*
  * Seal the record, independent of the rollout, with the ends of earlier runs and the losses that are in no record yet.

@@ -63,11 +63,11 @@ static bool ended_before(struct event *out, const struct blackbox *box, uint32_t
  * The system may look late: the main thread is idle again, and the slow message is over. A sentence about the last hang of the
  * main thread before the end; "" if it is too long ago, or the box no longer has it.
  */
-static void tell_hang_before(char out[MIRE_TRACE_NOTE_BYTES], const struct blackbox *box, uint64_t seen_ns)
+static void note_hang_before(char out[MIRE_TRACE_NOTE_BYTES], const struct blackbox *box, uint64_t seen_ns)
 {
     struct event event;
 
-    if (mire__blackbox_is_lacking(box, 0) ||
+    if (mire__blackbox_is_unreserved(box, 0) ||
         (!ended_before(&event, box, 0, 0, seen_ns) && !ended_before(&event, box, 0, 1, seen_ns)))
         return;
     snprintf(out, MIRE_TRACE_NOTE_BYTES, "the slow message before: %s%s%u ms, over %u ms before the last sign of life",
@@ -140,7 +140,7 @@ void mire__recovery_take_trace(struct recovery *recovery, struct blackbox *box, 
     if (trace->lane != MIRE_LANES)
         return;
     if (!is_crash(end))
-        tell_hang_before(trace->note, box, atomic_load(&box->session.seen_ns));
+        note_hang_before(trace->note, box, atomic_load(&box->session.seen_ns));
     trace->lane = make_event(box, run, end);
 }
 

@@ -19,27 +19,27 @@ enum mire_err mire__blackbox_check(const struct blackbox *box, size_t size_bytes
     return MIRE_OK;
 }
 
-void mire__blackbox_lacks(struct blackbox *box, uint32_t first, uint32_t last)
+void mire__blackbox_unreserve(struct blackbox *box, uint32_t first, uint32_t last)
 {
     for (uint32_t lane = first; lane <= last; lane++)
-        atomic_fetch_or_explicit(&box->lacking, 1u << lane, memory_order_relaxed);
+        atomic_fetch_or_explicit(&box->unreserved, 1u << lane, memory_order_relaxed);
 }
 
 void mire__blackbox_has(struct blackbox *box, uint32_t lane)
 {
-    atomic_fetch_and_explicit(&box->lacking, ~(1u << lane), memory_order_release);
+    atomic_fetch_and_explicit(&box->unreserved, ~(1u << lane), memory_order_release);
 }
 
-bool mire__blackbox_is_lacking(const struct blackbox *box, uint32_t lane)
+bool mire__blackbox_is_unreserved(const struct blackbox *box, uint32_t lane)
 {
-    return atomic_load_explicit(&box->lacking, memory_order_acquire) >> lane & 1;
+    return atomic_load_explicit(&box->unreserved, memory_order_acquire) >> lane & 1;
 }
 
 static uint32_t state_of(const struct blackbox *box, uint32_t lane)
 {
     const struct lane *of = &box->lanes[lane];
 
-    return mire__blackbox_is_lacking(box, lane)
+    return mire__blackbox_is_unreserved(box, lane)
                ? MIRE_EVENT_NONE
                : of->events[atomic_load_explicit(&of->event_active, memory_order_acquire) & 1].state;
 }
@@ -59,7 +59,7 @@ void mire__blackbox_event(struct event *out, const struct blackbox *box, uint32_
     const struct lane *from = &box->lanes[lane];
     uint64_t left_ns = atomic_load_explicit(&box->left_ns, memory_order_acquire);
 
-    if (mire__blackbox_is_lacking(box, lane)) {
+    if (mire__blackbox_is_unreserved(box, lane)) {
         *out = (struct event){.state = MIRE_EVENT_NONE};
         return;
     }
@@ -120,7 +120,7 @@ const struct sample *mire__blackbox_wait(const struct blackbox *box, uint32_t la
 {
     const struct wait_path *path = &box->lanes[lane].waits[row];
 
-    if (mire__blackbox_is_lacking(box, lane) || atomic_load_explicit(&path->depth, memory_order_acquire) == 0)
+    if (mire__blackbox_is_unreserved(box, lane) || atomic_load_explicit(&path->depth, memory_order_acquire) == 0)
         return NULL;
     return path->sample.depth <= MIRE_DEPTH_MAX ? &path->sample : NULL;
 }

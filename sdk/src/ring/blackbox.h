@@ -119,11 +119,11 @@ struct lane {
 
 /*
  * Turns of at least MIRE_MICRO_NS, hangs included, by their length: the first bucket begins at MIRE_MICRO_NS, each
- * further one at twice the length, and the last has no end. Counts since the start; `told` is the part in reports.
+ * further one at twice the length, and the last has no end. Counts since the start; `reported` is the part in reports.
  */
 struct micro {
     _Atomic uint64_t count[MIRE_MICRO_BUCKETS];
-    _Atomic uint64_t told[MIRE_MICRO_BUCKETS];
+    _Atomic uint64_t reported[MIRE_MICRO_BUCKETS];
 };
 
 /* Reports and counts that could not be stored. Any thread adds. */
@@ -137,7 +137,7 @@ struct losses {
 struct blackbox {
     uint64_t magic; /* stored last by mire__blackbox_init */
     uint32_t version;
-    _Atomic uint32_t lacking; /* a bit for each lane without reserved disk: must not be accessed, see below */
+    _Atomic uint32_t unreserved; /* a bit for each lane without reserved disk: must not be accessed, see below */
     uint64_t size_bytes;
     struct blackbox_facts facts;
 
@@ -183,9 +183,9 @@ void mire__blackbox_event(struct event *out, const struct blackbox *box, uint32_
  * file system in memory; the functions here treat such a lane as one without an event.
  * Thread: before the watch starts; then the check thread.
  */
-void mire__blackbox_lacks(struct blackbox *box, uint32_t first, uint32_t last);
+void mire__blackbox_unreserve(struct blackbox *box, uint32_t first, uint32_t last);
 void mire__blackbox_has(struct blackbox *box, uint32_t lane);
-bool mire__blackbox_is_lacking(const struct blackbox *box, uint32_t lane); /* thread: any */
+bool mire__blackbox_is_unreserved(const struct blackbox *box, uint32_t lane); /* thread: any */
 
 /* Does a lane have an open event? Thread: any reader. */
 bool mire__blackbox_is_open(const struct blackbox *box, uint32_t lane);

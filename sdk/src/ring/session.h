@@ -3,7 +3,7 @@
  *
  * Each process counts for itself. Under mire-run a process is part of a session with a file of its own
  * (store/sessions.h), and adds its counts there; any other process is a session by itself. The counts here are sums
- * since the start; `told` is the part that is already added, or in a record.
+ * since the start; `recorded` is the part that is already added, or in a record.
  */
 #ifndef MIRE_RING_SESSION_H
 #define MIRE_RING_SESSION_H
@@ -20,11 +20,11 @@ enum mire__session_class {
 };
 
 /* Foreground or background, by the last mire_set_foreground. */
-enum mire__front { MIRE_FRONT_UNTOLD, MIRE_FRONT_BACK, MIRE_FRONT_FORE };
+enum mire__front { MIRE_FRONT_UNKNOWN, MIRE_FRONT_BACK, MIRE_FRONT_FORE };
 
 /* Is a record of the session wanted? MAYBE: no rollout document has arrived yet. TOLD: the record is made already, and
  * the blackbox remains for other data. */
-enum mire__session_on { MIRE_SESSION_NO, MIRE_SESSION_YES, MIRE_SESSION_MAYBE, MIRE_SESSION_TOLD };
+enum mire__session_on { MIRE_SESSION_NO, MIRE_SESSION_YES, MIRE_SESSION_MAYBE, MIRE_SESSION_RECORDED };
 
 #define MIRE_SESSION_NAME_BYTES 33 /* 32 hex digits and a NUL */
 
@@ -63,7 +63,7 @@ struct session {
     uint64_t begin_ns;
     uint64_t begin_wall_ms;
     uint32_t part; /* from 0 */
-    struct session_counts told;
+    struct session_counts recorded;
     struct session_counts carried; /* by the programs that the process ran before it executed this one */
 };
 

@@ -2,8 +2,8 @@
  * drops.c - the loss ledger: the file `drops`, lines of
  *
  *     <reason> <count>
- *     telling <id>             a report is being sealed; for each reason with a count other than 0 follow
- *     told <reason> <count>        the counts in the report
+ *     sealing <id>             a report is being sealed; for each reason with a count other than 0 follow
+ *     loss <reason> <count>        the counts in the report
  *     replaced <reason> <count>    the counts in the report that it replaces
  *     dropping <id>            a report is being deleted
  *
@@ -65,13 +65,13 @@ static bool read_id(char out[MIRE_STORE_ID_LENGTH + 1], const char *text)
 
 static bool read_line(struct ledger *ledger, const char *line)
 {
-    if (strncmp(line, "telling ", 8) == 0)
-        return ledger->telling = read_id(ledger->id, line + 8);
+    if (strncmp(line, "sealing ", 8) == 0)
+        return ledger->sealing = read_id(ledger->id, line + 8);
     if (strncmp(line, "dropping ", 9) == 0)
         return ledger->dropping < MIRE_LEDGER_BATCH && read_id(ledger->ids[ledger->dropping], line + 9) &&
                ++ledger->dropping;
-    if (strncmp(line, "told ", 5) == 0)
-        return read_count(ledger->told, line + 5);
+    if (strncmp(line, "loss ", 5) == 0)
+        return read_count(ledger->losses, line + 5);
     if (strncmp(line, "replaced ", 9) == 0)
         return read_count(ledger->replaced, line + 9);
     return read_count(ledger->counts, line);
@@ -113,9 +113,9 @@ size_t mire__ledger_write(char out[MIRE_LEDGER_TEXT], const struct ledger *ledge
     const size_t room = MIRE_LEDGER_TEXT;
     size_t size = write_counts(out, room, "", ledger->counts);
 
-    if (ledger->telling) {
-        size += (size_t)snprintf(out + size, room - size, "telling %s\n", ledger->id);
-        size += write_counts(out + size, room - size, "told ", ledger->told);
+    if (ledger->sealing) {
+        size += (size_t)snprintf(out + size, room - size, "sealing %s\n", ledger->id);
+        size += write_counts(out + size, room - size, "loss ", ledger->losses);
         size += write_counts(out + size, room - size, "replaced ", ledger->replaced);
     }
     for (size_t i = 0; i < ledger->dropping; i++)
@@ -154,16 +154,16 @@ static bool load(struct ledger *ledger, const struct store *store)
     return true;
 }
 
-static void finish_telling(struct ledger *ledger, const struct store *store)
+static void finish_sealing(struct ledger *ledger, const struct store *store)
 {
-    uint64_t told[MIRE_DROP_REASONS];
+    uint64_t losses[MIRE_DROP_REASONS];
     char path[MIRE_STORE_PATH_MAX];
-    bool sealed = mire__store_report_path(path, store, ledger->id) && mire__store_report_told(told, path) &&
-                  memcmp(told, ledger->told, sizeof(told)) == 0;
+    bool sealed = mire__store_report_path(path, store, ledger->id) && mire__store_report_losses(losses, path) &&
+                  memcmp(losses, ledger->losses, sizeof(losses)) == 0;
 
-    mire__drops_add(ledger->counts, sealed ? ledger->replaced : ledger->told);
-    ledger->telling = false;
-    memset(ledger->told, 0, sizeof(ledger->told));
+    mire__drops_add(ledger->counts, sealed ? ledger->replaced : ledger->losses);
+    ledger->sealing = false;
+    memset(ledger->losses, 0, sizeof(ledger->losses));
     memset(ledger->replaced, 0, sizeof(ledger->replaced));
 }
 
@@ -181,25 +181,25 @@ static void finish_dropping(struct ledger *ledger, const struct store *store)
 
 void mire__ledger_finish(struct ledger *ledger, const struct store *store)
 {
-    if (ledger->telling)
-        finish_telling(ledger, store);
+    if (ledger->sealing)
+        finish_sealing(ledger, store);
     if (ledger->dropping > 0)
         finish_dropping(ledger, store);
 }
 
-bool mire__ledger_tell(struct ledger *ledger, const struct store_report *report,
+bool mire__ledger_seal(struct ledger *ledger, const struct store_report *report,
                        const uint64_t replaced[MIRE_DROP_REASONS])
 {
-    for (size_t i = 0; report->told && i < MIRE_DROP_REASONS; i++)
-        if (report->told[i] > ledger->counts[i])
+    for (size_t i = 0; report->losses && i < MIRE_DROP_REASONS; i++)
+        if (report->losses[i] > ledger->counts[i])
             return false;
     for (size_t i = 0; i < MIRE_DROP_REASONS; i++) {
-        ledger->told[i] = report->told ? report->told[i] : 0;
-        ledger->counts[i] -= ledger->told[i];
+        ledger->losses[i] = report->losses ? report->losses[i] : 0;
+        ledger->counts[i] -= ledger->losses[i];
         ledger->replaced[i] = replaced[i];
     }
     mire__text_copy(ledger->id, sizeof(ledger->id), report->id);
-    ledger->telling = true;
+    ledger->sealing = true;
     return true;
 }
 
@@ -215,7 +215,7 @@ bool mire__ledger_open(struct ledger *ledger, struct store *store, uint32_t wait
         return false;
     }
     ledger->lock = lock;
-    unfinished = ledger->telling || ledger->dropping > 0;
+    unfinished = ledger->sealing || ledger->dropping > 0;
     mire__ledger_finish(ledger, store);
     for (size_t i = 0; i < MIRE_DROP_REASONS; i++)
         ledger->taken[i] = atomic_exchange_explicit(&store->unsaved[i], 0, memory_order_relaxed);
@@ -251,7 +251,7 @@ void mire__store_finish(struct store *store)
 {
     struct ledger ledger;
 
-    if (load(&ledger, store) && (ledger.telling || ledger.dropping > 0) &&
+    if (load(&ledger, store) && (ledger.sealing || ledger.dropping > 0) &&
         mire__ledger_open(&ledger, store, MIRE_STORE_LOCK_MS))
         mire__ledger_close(&ledger, store);
 }

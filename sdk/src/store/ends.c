@@ -26,14 +26,14 @@ struct list {
 
 static bool read_line(struct store_end *out, const char *line)
 {
-    unsigned told;
+    unsigned reported;
     int name_at = 0;
 
     memset(out, 0, sizeof(*out));
-    if (sscanf(line, "%32[0-9a-f] %u %23[a-z_] %" SCNu32 " %" SCNu64 " %" SCNu64 " %" SCNu32 " %n", out->run, &told,
+    if (sscanf(line, "%32[0-9a-f] %u %23[a-z_] %" SCNu32 " %" SCNu64 " %" SCNu64 " %" SCNu32 " %n", out->run, &reported,
                out->verdict, &out->confidence_ppm, &out->start_wall_ms, &out->seen_wall_ms, &out->pid, &name_at) != 7)
         return false;
-    out->told = told != 0;
+    out->reported = reported != 0;
     snprintf(out->process, sizeof(out->process), "%s", line + name_at);
     return name_at > 0 && strlen(out->run) + 1 == MIRE_STORE_RUN_BYTES;
 }
@@ -57,7 +57,7 @@ static enum mire_err write_list(struct list *list)
 
         part.size += (size_t)snprintf(list->text + part.size, LINE_BYTES,
                                       "%s %u %s %" PRIu32 " %" PRIu64 " %" PRIu64 " %" PRIu32 " %s\n", end->run,
-                                      end->told, end->verdict, end->confidence_ppm, end->start_wall_ms,
+                                      end->reported, end->verdict, end->confidence_ppm, end->start_wall_ms,
                                       end->seen_wall_ms, end->pid, end->process);
     }
     return mire__store_save(list->store, "ends", &part, 1);
@@ -132,7 +132,7 @@ size_t mire__store_ends(struct store_end *out, size_t cap, struct store *store)
     return count;
 }
 
-enum mire_err mire__store_end_told(struct store *store, const char *run)
+enum mire_err mire__store_end_reported(struct store *store, const char *run)
 {
     struct list *list = open_list(store, true);
     enum mire_err err = MIRE_OK;
@@ -141,8 +141,8 @@ enum mire_err mire__store_end_told(struct store *store, const char *run)
     if (!list)
         return MIRE_E_STORE;
     end = find(list, run);
-    if (end && !end->told) {
-        end->told = true;
+    if (end && !end->reported) {
+        end->reported = true;
         err = write_list(list);
     }
     close_list(list);

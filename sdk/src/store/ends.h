@@ -14,7 +14,7 @@
 
 struct store_end {
     char run[MIRE_STORE_RUN_BYTES];
-    bool told;        /* mire__store_end_told was called */
+    bool reported;    /* mire__store_end_reported was called */
     char verdict[24]; /* the wire's word: "clean_exit", "foom", ... */
     uint32_t confidence_ppm;
     uint64_t start_wall_ms, seen_wall_ms; /* of the run: its begin, and its last activity */
@@ -32,6 +32,6 @@ enum mire_err mire__store_end_add(struct store *store, const struct store_end *e
 size_t mire__store_ends(struct store_end *out, size_t cap, struct store *store);
 
 /* A record with the end of that run is sealed. Returns as mire__store_end_add. */
-enum mire_err mire__store_end_told(struct store *store, const char *run);
+enum mire_err mire__store_end_reported(struct store *store, const char *run);
 
 #endif

@@ -30,7 +30,7 @@ static void drop_uncounted(struct store *store, const struct victim *victim)
     uint64_t add[MIRE_DROP_REASONS] = {0};
     char path[MIRE_STORE_PATH_MAX];
 
-    if (!mire__store_report_path(path, store, victim->id) || !mire__store_report_told(add, path) ||
+    if (!mire__store_report_path(path, store, victim->id) || !mire__store_report_losses(add, path) ||
         !mire__store_remove(store, path)) /* of several processes the one that removes the file counts the loss */
         return;
     add[victim->reason]++;
@@ -49,7 +49,7 @@ static bool is_going(const struct ledger *ledger, const char *id)
 /* One batch: write counts and "dropping" lines, delete the reports, remove the lines. */
 static void drop_some(struct store *store, const struct victim *victims, size_t count)
 {
-    uint64_t told[MIRE_DROP_REASONS];
+    uint64_t losses[MIRE_DROP_REASONS];
     char path[MIRE_STORE_PATH_MAX];
     struct ledger ledger;
     size_t before;
@@ -62,9 +62,9 @@ static void drop_some(struct store *store, const struct victim *victims, size_t 
     before = ledger.dropping;
     for (size_t i = 0; i < count && ledger.dropping < MIRE_LEDGER_BATCH; i++) {
         if (is_going(&ledger, victims[i].id) || !mire__store_report_path(path, store, victims[i].id) ||
-            !mire__store_report_told(told, path))
+            !mire__store_report_losses(losses, path))
             continue;
-        mire__drops_add(ledger.counts, told);
+        mire__drops_add(ledger.counts, losses);
         ledger.counts[victims[i].reason]++;
         memcpy(ledger.ids[ledger.dropping++], victims[i].id, MIRE_STORE_ID_LENGTH + 1);
     }

@@ -73,7 +73,7 @@ void mire__frame_write(uint8_t out[MIRE_FRAME_BYTES], const struct frame *frame,
     out[11] = (uint8_t)frame->format;
     store_le(out + 16, size, 8);
     for (size_t i = 0; i < MIRE_DROP_REASONS; i++)
-        store_le(out + FIXED + 8 * i, frame->told[i], 8);
+        store_le(out + FIXED + 8 * i, frame->losses[i], 8);
     crc = crc_of_frame(out, MIRE_FRAME_BYTES);
     for (size_t i = 0; i < count; i++)
         crc = crc_add(crc, body[i].bytes, body[i].size);
@@ -81,10 +81,10 @@ void mire__frame_write(uint8_t out[MIRE_FRAME_BYTES], const struct frame *frame,
 }
 
 /* Counts of reasons unknown to this version are added to MIRE_DROP_FORMAT. */
-static void read_told(struct frame *out, const uint8_t *counts, size_t reasons)
+static void read_losses(struct frame *out, const uint8_t *counts, size_t reasons)
 {
     for (size_t i = 0; i < reasons; i++)
-        out->told[i < MIRE_DROP_REASONS ? i : MIRE_DROP_FORMAT] += load_le(counts + 8 * i, 8);
+        out->losses[i < MIRE_DROP_REASONS ? i : MIRE_DROP_FORMAT] += load_le(counts + 8 * i, 8);
 }
 
 enum frame_state mire__frame_peek(struct frame *out, const void *head, size_t head_size, uint64_t file_size)
@@ -111,7 +111,7 @@ enum frame_state mire__frame_peek(struct frame *out, const void *head, size_t he
     out->format = at[11] == MIRE_FORMAT_METRICKIT ? MIRE_FORMAT_METRICKIT : MIRE_FORMAT_OWN;
     out->body_at = length;
     out->body_size = (size_t)(file_size - length);
-    read_told(out, at + FIXED, at[10]);
+    read_losses(out, at + FIXED, at[10]);
     return FRAME_WHOLE;
 }
 
@@ -122,7 +122,7 @@ static enum frame_state check_old(struct frame *out, const uint8_t *file, size_t
         const uint8_t *trailer = file + size - OLD_TRAILER;
         if (load_le(trailer, 4) == OLD_MAGIC && load_le(trailer + 4, 4) == OLD_TRAILER - 8) {
             out->body_size = size - OLD_TRAILER;
-            read_told(out, trailer + 8, OLD_REASONS);
+            read_losses(out, trailer + 8, OLD_REASONS);
             return FRAME_OLD;
         }
     }

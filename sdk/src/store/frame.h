@@ -30,7 +30,7 @@
 struct frame {
     enum store_value value;
     enum store_format format;
-    uint64_t told[MIRE_DROP_REASONS];
+    uint64_t losses[MIRE_DROP_REASONS];
     size_t body_at, body_size;
 };
 

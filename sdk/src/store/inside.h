@@ -24,18 +24,18 @@ struct store_place {
 };
 
 struct store {
-    _Atomic(const char *) dir; /* absolute; one of `places`, any thread changes it */
+    _Atomic(const char *) dir; /* absolute; one of `places`; changed by any thread */
     const char *home;          /* the directory in which the store was opened, the last of `places` */
-    struct store_dir *places;  /* all its directories so far; the holder of `moving` adds */
+    struct store_dir *places;  /* all directories so far; the holder of `moving` adds */
     atomic_flag moving;
-    struct store_place root, boxes; /* "/" and the directory of boxes, as they were when it was opened */
+    struct store_place root, boxes; /* "/" and the directory of boxes, at the time of opening */
     mire__store_lost_fn *lost;      /* may be NULL */
     void *lost_context;
     _Atomic uint32_t consent; /* the last known one: enum mire_consent */
-    uint32_t pid;             /* of the process that opened it */
+    uint32_t pid;             /* of the process that opened the store */
     struct store_caps caps;
     enum mire_store_sync sync;
-    atomic_bool rooted;                         /* the directories are surely on disk; any thread sets it */
+    atomic_bool rooted;                         /* the directories are surely on disk; set by any thread */
     _Atomic uint64_t written_bytes;             /* of sealed reports, since open; any thread adds */
     _Atomic uint64_t sent_count, dropped_count; /* since open; any thread adds */
     /* Losses that the ledger does not have yet. Any thread adds; the writer of the ledger takes them. Relaxed: only sums
@@ -50,19 +50,19 @@ struct store {
 /* Put a report that cannot be written, and contains no losses, into the outbox. False: there is no outbox, or no room. */
 bool mire__outbox_put(struct store *store, const struct store_report *report);
 
-/* If the directory in which the store was opened can be written again, go on there. */
+/* Return to the directory in which the store was opened, if it can be written again. */
 void mire__store_go_home(struct store *store);
 
 /*
- * If the store's directory was deleted, make it again, and count what was in it as one loss, MIRE_DROP_BROKEN. Below another
- * root the name means another place, and nothing is made. False: the directory is there, or cannot be made.
+ * If the store's directory was deleted, create it again, and count its content as one loss, MIRE_DROP_BROKEN. After a chroot
+ * the name means another place, and nothing is created. False: the directory exists, or cannot be created.
  */
 bool mire__store_remake(struct store *store);
 
-/* Close the outbox; the store does so at its own end. */
+/* Close the outbox; closing the store closes the outbox, too. */
 void mire__outbox_close(struct store *store);
 
-/* "<dir>/<name><suffix>"; false if that is too long. */
+/* "<dir>/<name><suffix>"; false if the path is too long. */
 bool mire__store_path(char out[MIRE_STORE_PATH_MAX], const struct store *store, const char *name, const char *suffix);
 
 /* "<dir>/out/<id>.report", likewise. */
@@ -73,7 +73,7 @@ void mire__store_enforce(struct store *store, const char *id, uint64_t now_ms);
 
 bool mire__store_ends_with(const char *name, const char *end);
 
-/* Delete `name` in `dir` if it is an aside whose writer has ended: nobody holds its lock (disk.h). */
+/* Delete `name` in `dir` if the file is an aside whose writer has ended: the lock is free (disk.h). */
 void mire__store_sweep(int dir, const char *name);
 
 /* ---- files with a frame (file.c) ---- */
@@ -84,11 +84,11 @@ void mire__store_sweep(int dir, const char *name);
  *   name  "rollout", "after", ...
  *   out   borrowed; room for `cap` bytes, no NUL is put behind them
  *
- * Returns the number of bytes. -1: there is no such file, it is damaged, or it does not fit.
+ * Returns the number of bytes. -1: the file does not exist, is damaged, or does not fit.
  */
 ssize_t mire__store_load(struct store *store, const char *name, void *out, size_t cap);
 
-/* The same for a holder of the lock. Nothing is refused, so a caller looks once before it takes the lock. */
+/* The same for a holder of the lock. */
 ssize_t mire__store_load_locked(enum frame_state *state_out, const struct store *store, const char *name, void *out,
                                 size_t cap);
 
@@ -97,21 +97,21 @@ enum mire_err mire__store_save(struct store *store, const char *name, const stru
 
 enum { MIRE_SAVE_PARTS = 4 }; /* at most */
 
-/* The same for a file that the policy SEAL makes sure of. */
+/* The same for a file that the policy SEAL syncs. */
 enum mire_err mire__store_save_sealed(struct store *store, const char *name, const struct disk_part *parts,
                                       size_t count);
 
-/* The same for a file that SEAL makes sure of together with the first sealed report. how: 0 or MIRE_DISK_EXCLUSIVE. */
+/* The same for a file that SEAL syncs together with the first sealed report. how: 0 or MIRE_DISK_EXCLUSIVE. */
 enum mire_err mire__store_save_early(struct store *store, const char *name, const struct disk_part *parts, size_t count,
                                      unsigned how);
 
-/* The way to write a file under the store's policy: enum disk_how. sealed: SEAL makes sure of the file. */
+/* The way to write a file under the store's policy: enum disk_how. sealed: the policy SEAL syncs the file. */
 unsigned mire__store_how(const struct store *store, bool sealed);
 
 /* Take the lock of the data that several files share. Returns a descriptor or -1. */
 int mire__store_lock(const struct store *store, uint32_t wait_ms);
 
-/* Make sure, once, that the directories themselves and the installation's identifier are on disk. */
+/* Sync, once, the directories themselves and the installation's identifier. */
 void mire__store_root(struct store *store);
 
 /* Delete a file; on the disk as well if the policy is ALWAYS. False: another process deleted it. */
@@ -129,10 +129,10 @@ struct ledger {
     int lock;
     uint64_t counts[MIRE_DROP_REASONS];
     uint64_t taken[MIRE_DROP_REASONS]; /* from store.unsaved; given back if the file cannot be written */
-    /* A report that is being sealed. It tells `told`, which the counts lack already, and replaces one that told `replaced`. */
-    bool telling;
+    /* A report that is being sealed with `losses`, which the counts lack already. It replaces a report with the losses `replaced`. */
+    bool sealing;
     char id[MIRE_STORE_ID_LENGTH + 1];
-    uint64_t told[MIRE_DROP_REASONS], replaced[MIRE_DROP_REASONS];
+    uint64_t losses[MIRE_DROP_REASONS], replaced[MIRE_DROP_REASONS];
     /* Reports that are being deleted; the counts have them already. */
     size_t dropping;
     char ids[MIRE_LEDGER_BATCH][MIRE_STORE_ID_LENGTH + 1];
@@ -145,19 +145,19 @@ bool mire__ledger_open(struct ledger *ledger, struct store *store, uint32_t wait
 enum mire_err mire__ledger_save(struct ledger *ledger, struct store *store, bool sealed);
 
 /*
- * Take the losses that the report tells off the counts, and note that it tells them. False: it tells more than there are.
- *   replaced  losses that the report tells which it replaces
+ * Subtract the report's losses from the counts, and note the step. False: the report has more losses than the ledger.
+ *   replaced  losses in the report that is replaced
  */
-bool mire__ledger_tell(struct ledger *ledger, const struct store_report *report,
+bool mire__ledger_seal(struct ledger *ledger, const struct store_report *report,
                        const uint64_t replaced[MIRE_DROP_REASONS]);
 
-/* Complete, or undo, the noted change, by the files that are there. */
+/* Complete or undo the noted step, by the files that exist. */
 void mire__ledger_finish(struct ledger *ledger, const struct store *store);
 
-/* Unlock it. Losses that could not be written wait in memory. */
+/* Unlock the ledger. Losses that could not be written wait in memory. */
 void mire__ledger_close(struct ledger *ledger, struct store *store);
 
-/* Finish the change that a killed process left, if any; this is looked at without the lock. */
+/* Finish the step that a killed process left, if any; the test for such a step takes no lock. */
 void mire__store_finish(struct store *store);
 
 /* The ledger's text. False: a line is malformed. */
@@ -167,10 +167,10 @@ size_t mire__ledger_write(char out[MIRE_LEDGER_TEXT], const struct ledger *ledge
 
 void mire__drops_add(uint64_t to[MIRE_DROP_REASONS], const uint64_t what[MIRE_DROP_REASONS]);
 
-/* Add losses to the ones that wait in memory. */
+/* Add losses to those that wait in memory. */
 void mire__store_keep_drops(struct store *store, const uint64_t add[MIRE_DROP_REASONS]);
 
-/* The facts in the sealed report at `path`; zeros for unknown ones. False: there is no such report. */
-bool mire__store_report_told(uint64_t told[MIRE_DROP_REASONS], const char *path);
+/* The losses in the sealed report at `path`; zeros for unknown reasons. False: no such report. */
+bool mire__store_report_losses(uint64_t losses[MIRE_DROP_REASONS], const char *path);
 
 #endif

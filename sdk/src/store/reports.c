@@ -136,17 +136,17 @@ static enum frame_state check(struct frame *frame, const uint8_t *bytes, size_t 
     return state == FRAME_OLD && frame->body_size == size ? FRAME_BROKEN : state;
 }
 
-bool mire__store_report_told(uint64_t told[MIRE_DROP_REASONS], const char *path)
+bool mire__store_report_losses(uint64_t losses[MIRE_DROP_REASONS], const char *path)
 {
     struct frame frame;
     uint8_t *bytes;
     size_t size;
 
-    memset(told, 0, MIRE_DROP_REASONS * sizeof(told[0]));
+    memset(losses, 0, MIRE_DROP_REASONS * sizeof(losses[0]));
     if (read_file(&bytes, &size, path) != MIRE_OK)
         return access(path, F_OK) == 0;
     if (check(&frame, bytes, size) <= FRAME_OLD)
-        memcpy(told, frame.told, sizeof(frame.told));
+        memcpy(losses, frame.losses, sizeof(frame.losses));
     mire__free(bytes);
     return true;
 }
@@ -189,8 +189,8 @@ static enum mire_err write_report(struct store *store, const struct store_report
     const struct disk_part parts[2] = {{head, sizeof(head)}, body};
     unsigned how = mire__store_how(store, true);
 
-    if (report->told)
-        memcpy(frame.told, report->told, sizeof(frame.told));
+    if (report->losses)
+        memcpy(frame.losses, report->losses, sizeof(frame.losses));
     mire__frame_write(head, &frame, &body, 1);
     if (how & MIRE_DISK_SYNC_NAME)
         mire__store_root(store);
@@ -206,21 +206,21 @@ static bool is_any(const uint64_t counts[MIRE_DROP_REASONS])
 }
 
 /* The report, or the one it replaces, has counts: the ledger records the step before it, and its end. */
-static enum mire_err put_telling(struct store *store, const struct store_report *report, const char *path,
-                                 const uint64_t replaced[MIRE_DROP_REASONS])
+static enum mire_err put_with_losses(struct store *store, const struct store_report *report, const char *path,
+                                     const uint64_t replaced[MIRE_DROP_REASONS])
 {
     struct ledger ledger;
     enum mire_err err = MIRE_E_STATE;
 
     if (!mire__ledger_open(&ledger, store, MIRE_STORE_LOCK_MS)) {
-        if (is_any(report->told))
+        if (is_any(report->losses))
             return MIRE_E_STATE;
         err = write_report(store, report, path);
         if (err == MIRE_OK)
             mire__store_keep_drops(store, replaced);
         return err;
     }
-    if (mire__ledger_tell(&ledger, report, replaced) && mire__ledger_save(&ledger, store, true) == MIRE_OK) {
+    if (mire__ledger_seal(&ledger, report, replaced) && mire__ledger_save(&ledger, store, true) == MIRE_OK) {
         err = write_report(store, report, path);
         mire__ledger_finish(&ledger, store);
         mire__ledger_save(&ledger, store, false); /* if it fails, the next process finds the decision and finishes */
@@ -242,15 +242,15 @@ static enum mire_err put_here(struct store *store, const struct store_report *re
     }
     if (!mire__store_report_path(path, store, report->id))
         return MIRE_E_STORE;
-    mire__store_report_told(replaced, path);
-    if (is_any(report->told) || is_any(replaced))
-        err = put_telling(store, report, path, replaced);
+    mire__store_report_losses(replaced, path);
+    if (is_any(report->losses) || is_any(replaced))
+        err = put_with_losses(store, report, path, replaced);
     else
         err = write_report(store, report, path);
     if (err == MIRE_E_STORE)
         atomic_store(&store->why, errno);
     if (err == MIRE_E_STORE && atomic_load(&store->outbox)) {
-        if (is_any(report->told))
+        if (is_any(report->losses))
             return MIRE_E_STATE; /* the ledger has its counts back */
         return mire__outbox_put(store, report) ? MIRE_OK : err;
     }

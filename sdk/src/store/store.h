@@ -156,7 +156,7 @@ struct store_report {
     size_t size;
     enum store_value value;
     enum store_format format;
-    const uint64_t *told; /* MIRE_DROP_REASONS counts in the body, from mire__store_drops; NULL: none */
+    const uint64_t *losses; /* MIRE_DROP_REASONS counts in the body, from mire__store_drops; NULL: none */
 };
 
 /*

@@ -39,7 +39,7 @@ uint64_t mire__cursor_fetch(struct cursor *cursor, size_t size_bytes)
     return value;
 }
 
-uint64_t mire__cursor_uleb_else(struct cursor *cursor, uint64_t first)
+uint64_t mire__cursor_uleb_slow(struct cursor *cursor, uint64_t first)
 {
     uint64_t value = first & 0x7f;
 

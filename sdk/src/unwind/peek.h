@@ -60,13 +60,13 @@ static inline uint64_t mire__cursor_fixed(struct cursor *cursor, size_t size_byt
 }
 
 /* The slow path of mire__cursor_uleb: a number of more than seven bits, of which the first were read. */
-uint64_t mire__cursor_uleb_else(struct cursor *cursor, uint64_t first);
+uint64_t mire__cursor_uleb_slow(struct cursor *cursor, uint64_t first);
 
 static inline uint64_t mire__cursor_uleb(struct cursor *cursor)
 {
     uint64_t first = mire__cursor_fixed(cursor, 1);
 
-    return first < 0x80 ? first : mire__cursor_uleb_else(cursor, first);
+    return first < 0x80 ? first : mire__cursor_uleb_slow(cursor, first);
 }
 int64_t mire__cursor_sleb(struct cursor *cursor);
 

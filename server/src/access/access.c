@@ -37,7 +37,7 @@ void access_free(struct access *access)
 }
 
 /* Tell the store which keys were used, then forget them. */
-static void tell_used(const struct access *access, const struct access_keys *keys)
+static void note_used(const struct access *access, const struct access_keys *keys)
 {
     int64_t *ids = access->options.used && keys ? calloc(keys->count + 1, sizeof *ids) : NULL;
     for (int of_people = 0; ids && of_people < 2; of_people++) {
@@ -87,7 +87,7 @@ int access_load(struct access *access, uint64_t seen_ns)
         access->loaded_ns = now_ns;
         access->loaded_changes = changes;
         pthread_mutex_unlock(&access->mutex);
-        tell_used(access, old);
+        note_used(access, old);
         keys = old;
     }
     access_keys_free(keys);

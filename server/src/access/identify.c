@@ -103,8 +103,8 @@ static int by_secret(struct asker *out, struct access *access, struct request *r
         return rc;
     const struct access_key *key = &found.key;
     bool is_over = key->expires_us && key->expires_us <= access->options.now_us();
-    bool lacks_account = key->account_id && !found.has_account;
-    if (!found.has_key || is_over || key->is_sign_in != is_cookie || lacks_account)
+    bool has_no_account = key->account_id && !found.has_account;
+    if (!found.has_key || is_over || key->is_sign_in != is_cookie || has_no_account)
         return ASKER_REFUSED;
     if (found.has_account && found.role > key->most)
         found.role = key->most;

@@ -41,10 +41,10 @@ static void count_turns(double turns[MIRE_TURN_BUCKETS], const struct report *re
 /* Suppressed events of a report, bounded by their length, which is bounded by a day. */
 static void bound_suppressed(int64_t *count_out, int64_t *ms_out, const struct report_event *event)
 {
-    const struct report_suppressed *told = &event->suppressed;
-    *ms_out = at_most(told->duration_ms.value, MIRE_AGGREGATE_SUPPRESSED_MS_MAX);
-    *count_out = at_most(told->count, MIRE_AGGREGATE_SUPPRESSED_MAX);
-    if (told->duration_ms.known && *count_out > *ms_out / MIRE_AGGREGATE_EVENT_MS_LEAST)
+    const struct report_suppressed *given = &event->suppressed;
+    *ms_out = at_most(given->duration_ms.value, MIRE_AGGREGATE_SUPPRESSED_MS_MAX);
+    *count_out = at_most(given->count, MIRE_AGGREGATE_SUPPRESSED_MAX);
+    if (given->duration_ms.known && *count_out > *ms_out / MIRE_AGGREGATE_EVENT_MS_LEAST)
         *count_out = *ms_out / MIRE_AGGREGATE_EVENT_MS_LEAST;
 }
 

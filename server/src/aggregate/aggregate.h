@@ -20,7 +20,7 @@
 
 /* Facts about the clock of the device that sent a report. */
 struct aggregate_clock {
-    bool told;         /* the device sent the time of its clock with the report */
+    bool known;        /* the device sent the time of its clock with the report */
     int64_t behind_ms; /* lag of that clock behind the server's; negative: it is ahead */
     int keep_days;     /* days for which reports are kept; 0: for ever */
 };

@@ -9,7 +9,7 @@
 #define TRANSFER_MS   60000                /* a request of the SDK ends by then: so much may be transfer */
 #define KEEP_DAYS_MAX 3650                 /* an older time is impossible, also if reports are kept for ever */
 
-static const struct fact *told_ms(const struct report *report)
+static const struct fact *device_ms(const struct report *report)
 {
     switch (report->kind) {
     case MIRE_REPORT_MEMORY:
@@ -26,7 +26,7 @@ static const struct fact *told_ms(const struct report *report)
 /* The error of the device's clock. The transfer time of a request is no error. */
 static int64_t error_ms(const struct aggregate_clock *clock)
 {
-    if (!clock->told || (clock->behind_ms >= 0 && clock->behind_ms <= TRANSFER_MS))
+    if (!clock->known || (clock->behind_ms >= 0 && clock->behind_ms <= TRANSFER_MS))
         return 0;
     return clock->behind_ms;
 }
@@ -35,11 +35,11 @@ struct aggregate_instant aggregate_occurred(const struct report *report, int64_t
                                             const struct aggregate_clock *clock)
 {
     const struct aggregate_instant received = {.at_us = received_us};
-    const struct fact *told = told_ms(report);
+    const struct fact *given = device_ms(report);
     int days = clock->keep_days > 0 && clock->keep_days < KEEP_DAYS_MAX ? clock->keep_days : KEEP_DAYS_MAX;
     int64_t ms, us;
 
-    if (!told->known || __builtin_add_overflow(told->value, error_ms(clock), &ms) ||
+    if (!given->known || __builtin_add_overflow(given->value, error_ms(clock), &ms) ||
         __builtin_mul_overflow(ms, 1000, &us))
         return received;
     if (us > received_us + AHEAD_US || us < received_us - days * DAY_US)

@@ -28,7 +28,7 @@ static int32_t count_ends(const struct report_session *session, const char *verd
 }
 
 /* -1: unknown. */
-static int64_t told(struct fact fact)
+static int64_t given(struct fact fact)
 {
     return fact.known ? least(fact.value, INT64_MAX / 2) : -1;
 }
@@ -64,11 +64,11 @@ void aggregate_session(struct session_row *out, const struct report *report, con
         .hangs = hangs,
         .hang_ms = hang_ms,
         .sdk_cpu_us = session->sdk_cpu_us.value < INT64_MAX / 2 ? (int64_t)session->sdk_cpu_us.value : INT64_MAX / 2,
-        .cpu_ms = told(session->cpu_ms),
-        .footprint_peak_bytes = told(session->footprint_peak_bytes),
-        .launch_ms = told(session->launch_ms),
-        .frames_drawn = told(session->frames_drawn),
-        .frames_dropped = told(session->frames_dropped),
+        .cpu_ms = given(session->cpu_ms),
+        .footprint_peak_bytes = given(session->footprint_peak_bytes),
+        .launch_ms = given(session->launch_ms),
+        .frames_drawn = given(session->frames_drawn),
+        .frames_dropped = given(session->frames_dropped),
         .weight = weight,
         .watched_weight = watched ? at_most(weight / report_share(report, "hang"), MIRE_AGGREGATE_WEIGHT_MAX) : 0,
         .time_ms = (double)time_ms,

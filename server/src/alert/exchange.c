@@ -132,7 +132,7 @@ static void prepare(CURL *curl, struct exchange_state *state, const struct excha
     }
 }
 
-static void tell(struct exchange_answer *out, CURL *curl, CURLcode code, bool refused)
+static void explain(struct exchange_answer *out, CURL *curl, CURLcode code, bool refused)
 {
     curl_off_t wait = 0;
 
@@ -165,7 +165,7 @@ void exchange(struct exchange_answer *out, const struct hook_options *options, c
     curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
     *out->why = '\0';
     CURLcode code = curl_easy_perform(curl);
-    tell(out, curl, code, state.refused);
+    explain(out, curl, code, state.refused);
     curl_slist_free_all(headers);
     curl_easy_cleanup(curl);
 }

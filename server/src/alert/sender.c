@@ -117,7 +117,7 @@ static int send_one(struct sender *sender, struct arena *arena)
 static void *run(void *context)
 {
     struct sender *sender = context;
-    struct pollfd told = {.fd = sender->stop_fd, .events = POLLIN};
+    struct pollfd stop = {.fd = sender->stop_fd, .events = POLLIN};
     struct arena arena;
 
     arena_init(&arena, ARENA_BYTES);
@@ -125,7 +125,7 @@ static void *run(void *context)
         int rc = send_one(sender, &arena);
         arena_reset(&arena);
         if (rc <= 0)
-            poll(&told, 1, rc < 0 ? AWAY_MS : POLL_MS);
+            poll(&stop, 1, rc < 0 ? AWAY_MS : POLL_MS);
     }
     arena_fini(&arena);
     return NULL;
@@ -135,12 +135,12 @@ static void *run(void *context)
 static void *run_watch(void *context)
 {
     struct sender *sender = context;
-    struct pollfd told = {.fd = sender->stop_fd, .events = POLLIN};
+    struct pollfd stop = {.fd = sender->stop_fd, .events = POLLIN};
     const struct sender_options *o = &sender->options;
 
     while (!atomic_load(&sender->stopping)) {
         (void)alert_watch(o->pg, o->log, o->base, &o->budget, clock_wall_us(), o->every_s);
-        poll(&told, 1, o->every_s * 1000);
+        poll(&stop, 1, o->every_s * 1000);
     }
     return NULL;
 }

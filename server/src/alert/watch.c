@@ -68,8 +68,8 @@ static int write_one(struct watch *w, const struct alert_row *alert, const struc
                                                             .made_us = w->now_us});
 }
 
-static int tell(struct watch *w, const struct alert_row *alert, const char *occasion, const int64_t *list,
-                uint32_t count, bool all)
+static int notify(struct watch *w, const struct alert_row *alert, const char *occasion, const int64_t *list,
+                  uint32_t count, bool all)
 {
     struct alert_text text;
     int rc = alert_text_of(&text, &w->arena, alert, w->rule.name, w->rule.kind, w->slug, occasion);
@@ -87,24 +87,25 @@ static int tell(struct watch *w, const struct alert_row *alert, const char *occa
     return rc;
 }
 
-static int tell_all(struct watch *w, const struct alert_row *alert, unsigned due)
+static int notify_all(struct watch *w, const struct alert_row *alert, unsigned due)
 {
     const struct alert_rule *rule = &w->rule;
-    bool all = !rule->tell_count;
+    bool all = !rule->notify_count;
     int rc = 0;
 
     w->written = 0;
-    if (due & ALERT_TELL_FIRED)
-        rc = tell(w, alert, "fired", rule->tells, rule->tell_count, all);
-    if (!rc && due & ALERT_TELL_AGAIN)
-        rc = tell(w, alert, "again", rule->tells, rule->tell_count, all);
-    if (!rc && due & ALERT_TELL_ESCALATED)
-        rc = tell(w, alert, "escalated", rule->escalates, rule->escalate_count, false);
-    if (!rc && due & ALERT_TELL_OVER && rule->kind != ALERT_NEW) /* the end of being new is no news */
-        rc = tell(w, alert, "over", rule->tells, rule->tell_count, all);
+    if (due & ALERT_NOTIFY_FIRED)
+        rc = notify(w, alert, "fired", rule->notifies, rule->notify_count, all);
+    if (!rc && due & ALERT_NOTIFY_AGAIN)
+        rc = notify(w, alert, "again", rule->notifies, rule->notify_count, all);
+    if (!rc && due & ALERT_NOTIFY_ESCALATED)
+        rc = notify(w, alert, "escalated", rule->escalates, rule->escalate_count, false);
+    if (!rc && due & ALERT_NOTIFY_OVER && rule->kind != ALERT_NEW) /* the end of being new is no news */
+        rc = notify(w, alert, "over", rule->notifies, rule->notify_count, all);
     if (!rc && w->written)
-        log_event(w->log, MIRE_LOG_INFO, due & ALERT_TELL_OVER ? "alert.over" : "alert.told", LOG_TEXT("app", w->slug),
-                  LOG_TEXT("rule", rule->name), LOG_NUMBER("alert", alert->alert), LOG_TEXT("what", alert->verdict));
+        log_event(w->log, MIRE_LOG_INFO, due & ALERT_NOTIFY_OVER ? "alert.over" : "alert.notified",
+                  LOG_TEXT("app", w->slug), LOG_TEXT("rule", rule->name), LOG_NUMBER("alert", alert->alert),
+                  LOG_TEXT("what", alert->verdict));
     return rc;
 }
 
@@ -161,15 +162,15 @@ static int move_on(struct watch *w, struct alert_row *alert, enum alert_verdict 
     if (!rc && (due || !alert->alert))
         rc = fill_spark(w, alert);
     if (!rc && due)
-        alert->tellings++;
+        alert->notifications++;
     if (!rc)
         rc = rows_alert_put(alert, w->tx);
     if (!rc)
-        rc = tell_all(w, alert, due);
-    if (rc || !(due & ALERT_TELL_FIRED) || w->written)
+        rc = notify_all(w, alert, due);
+    if (rc || !(due & ALERT_NOTIFY_FIRED) || w->written)
         return rc;
-    alert->state.told_us = 0; /* there is no channel yet; the message is sent when there is one */
-    alert->tellings = 0;
+    alert->state.notified_us = 0; /* there is no channel yet; the message is sent when there is one */
+    alert->notifications = 0;
     return rows_alert_put(alert, w->tx);
 }
 

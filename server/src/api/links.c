@@ -165,15 +165,16 @@ static int answer_ticket(struct call *call, const char *slug)
 {
     struct issue_facts facts;
     struct issue_summary *summary;
-    struct rollup_told told;
+    struct event_totals totals;
     size_t count;
     int rc = rows_summaries_read(&summary, &count, call->tx, call->arena, &call->view, &call->issue, 1);
 
     if (rc == 0)
-        rc = count ? rows_told_read(&told, call->tx, call->arena, &call->view, call->issue) : MIRE_FAULT_RACED;
+        rc =
+            count ? rows_event_totals_read(&totals, call->tx, call->arena, &call->view, call->issue) : MIRE_FAULT_RACED;
     if (rc == 0) {
-        rows_issue_facts(&facts, &told);
-        summary->totals.devices = llround(distinct_count(&told.sums.devices));
+        rows_issue_facts(&facts, &totals);
+        summary->totals.devices = llround(distinct_count(&totals.sums.devices));
         rc = put_ticket(call, summary, &facts, slug);
     }
     if (rc != 0)

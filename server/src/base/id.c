@@ -100,11 +100,6 @@ void uuid_of_app(struct uuid *id, int32_t app_id)
         uuid_derive(id, (uint64_t)uuid_wall_us(id) / 1000, &parts, sizeof parts);
 }
 
-bool uuid_is_v7(const struct uuid *uuid)
-{
-    return uuid->bytes[6] >> 4 == 7 && uuid->bytes[8] >> 6 == 2;
-}
-
 int64_t uuid_wall_us(const struct uuid *uuid)
 {
     int64_t ms = 0;

@@ -27,9 +27,6 @@ void uuid_format(char out[MIRE_UUID_TEXT], const struct uuid *uuid);
 /* A new UUIDv7 of this instant. */
 void uuid_make(struct uuid *out, int64_t wall_us);
 
-/* Version 7 of the RFC 9562 variant? */
-bool uuid_is_v7(const struct uuid *uuid);
-
 /* The instant inside a UUID of version 7 or 8. */
 int64_t uuid_wall_us(const struct uuid *uuid);
 

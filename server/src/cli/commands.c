@@ -31,7 +31,7 @@ const struct cli_command cli_commands[] = {
     {"mcp", "answer an assistant over the Model Context Protocol", cli_mcp, NULL},
     {"rules", "show, preview and change the rules of blame", cli_rules, NULL},
     {"rekey", "derive stored reports again, or preview the effect", cli_rekey, NULL},
-    {"forget", "take reports out again: of an installation, of a key, or one", cli_forget, NULL},
+    {"forget", "forget reports: of an installation, of a key, or one", cli_forget, NULL},
     {"login", "sign in to a server, for the commands above", cli_login, NULL},
     {"logout", "delete the stored token", cli_logout, NULL},
     {"user", "create accounts, and links for setting a password", cli_user, NULL},

@@ -55,7 +55,7 @@ static int wait_for(struct forget_call *call, int64_t number)
             return CLI_FAILED;
         }
         if (json_is(&call->api.json, state, "done")) {
-            say(stdout, "%" PRId64 " reports are taken out\n", answer_number(&call->api.json, job, "done"));
+            say(stdout, "%" PRId64 " reports are forgotten\n", answer_number(&call->api.json, job, "done"));
             return CLI_DONE;
         }
         nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
@@ -70,11 +70,11 @@ static void put_text(struct text *body, const char *name, const char *value)
     text_add_json(body, value, strlen(value));
 }
 
-static void tell_preview(const struct forget_call *call)
+static void print_preview(const struct forget_call *call)
 {
     int64_t waiting = answer_number(&call->api.json, 0, "waiting");
 
-    say(stdout, "%" PRId64 " reports would be taken out; they stand for %" PRId64 " events and %" PRId64 " sessions\n",
+    say(stdout, "%" PRId64 " reports would be forgotten; they stand for %" PRId64 " events and %" PRId64 " sessions\n",
         answer_number(&call->api.json, 0, "reports"), answer_number(&call->api.json, 0, "events"),
         answer_number(&call->api.json, 0, "sessions"));
     if (waiting && call->install)
@@ -104,7 +104,7 @@ static int run_reports(struct forget_call *call)
         return CLI_FAILED;
     if (!call->dry)
         return wait_for(call, answer_number(&call->api.json, 0, "job"));
-    tell_preview(call);
+    print_preview(call);
     return CLI_DONE;
 }
 
@@ -165,9 +165,9 @@ int cli_forget(int argc, char **argv)
 {
     static const struct cli_page page = {
         .synopsis = "APP --install ID|--key NUMBER|--report ID --reason TEXT [OPTION]...\nlist APP",
-        .about = "Take reports out again, with the rows derived of them and their share of every counter, and wait "
+        .about = "Forget reports, with their derived rows and their share of every counter, and wait "
                  "until they are gone. Use it when a user asks for deletion, and for reports that were made up. "
-                 "Nothing brings them back. `list` prints which reports were taken out, by whom and why."};
+                 "Nothing brings them back. `list` prints which reports were forgotten, by whom and why."};
     struct forget_call call = {.api = asking_begin("mire forget")};
     const struct cli_option options[] = {
         {"install", "ID", "those of an installation: 32 hex digits, as mire_install_id gives them in the app",

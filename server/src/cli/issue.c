@@ -93,7 +93,7 @@ static void put_url(struct text *url, const struct issue_options *o)
     }
 }
 
-static void tell_act(const struct json *json, uint32_t act)
+static void print_act(const struct json *json, uint32_t act)
 {
     MIRE_SCOPED(free_memory) char *at = answer_text(json, act, "at");
     MIRE_SCOPED(free_memory) char *who = answer_text(json, act, "who");
@@ -119,7 +119,7 @@ static void tell_act(const struct json *json, uint32_t act)
     say(stdout, undone && *undone ? "  (undone by %s)\n" : "\n", undone ? undone : "");
 }
 
-static int tell(const struct text *body, const struct issue_options *o)
+static int print_answer(const struct text *body, const struct issue_options *o)
 {
     const struct json_limits limits = MIRE_JSON_LIMITS;
     struct json_fault fault;
@@ -130,7 +130,7 @@ static int tell(const struct text *body, const struct issue_options *o)
                    json_kind(&json, 0) == MIRE_JSON_OBJECT;
     uint32_t issues = is_read ? json_member(&json, 0, "issues") : 0, acts = is_read ? json_member(&json, 0, "acts") : 0;
     for (uint32_t a = acts + 1; acts && a < json_next(&json, acts); a = json_next(&json, a))
-        tell_act(&json, a);
+        print_act(&json, a);
     for (uint32_t i = issues + 1; issues && i < json_next(&json, issues); i = json_next(&json, i)) {
         MIRE_SCOPED(free_memory) char *id = answer_text(&json, i, "id");
         MIRE_SCOPED(free_memory) char *state = answer_text(&json, i, "state");
@@ -170,7 +170,7 @@ static int ask(const struct issue_options *o)
         putchar('\n');
         return CLI_DONE;
     }
-    return tell(&answer, o);
+    return print_answer(&answer, o);
 }
 
 static bool is_number(const char *text, bool whole)
@@ -181,7 +181,7 @@ static bool is_number(const char *text, bool whole)
 }
 
 /* The missing part of the command, in words; NULL: complete. */
-static const char *lacking(const struct issue_options *o)
+static const char *missing_option(const struct issue_options *o)
 {
     bool resolves = !strcmp(o->verb, "resolve"), ignores = !strcmp(o->verb, "ignore");
 
@@ -280,6 +280,6 @@ int cli_issue(int argc, char **argv)
     if (argc == 2 && strcmp(argv[1], "undo") != 0 && strpbrk(argv[1], "0123456789"))
         return print_issue(&o, argv[1]);
     const char *wrong = split_words(&o, argc - 1, argv + 1);
-    wrong = wrong ? wrong : lacking(&o);
+    wrong = wrong ? wrong : missing_option(&o);
     return wrong ? cli_wrong(argv[0], "%s", wrong) : ask(&o);
 }

@@ -38,7 +38,7 @@ struct amount {
     uint64_t objects, bytes;
 };
 
-struct told { /* by the stacks of a category */
+struct given { /* by the stacks of a category */
     struct amount live, ever;
 };
 
@@ -151,7 +151,7 @@ static uint64_t beyond(uint64_t all, uint64_t part)
 }
 
 /* A foreign profile has the bytes ever allocated by stack. */
-static bool tells_totals(const struct memory *memory)
+static bool has_totals(const struct memory *memory)
 {
     return memory->stack_count > 0 && memory->stacks[0].total_bytes.known;
 }
@@ -186,12 +186,12 @@ static void add_stacks(struct profile *profile)
 
 /* The bytes of a category, live and freed, without a reported stack. Not of mappings: those of allocators contain the
  * blocks. */
-static void add_rest(struct profile *profile, const struct memory_category *category, const struct told *told)
+static void add_rest(struct profile *profile, const struct memory_category *category, const struct given *given)
 {
-    bool whole = tells_totals(&profile->document->doc.memory);
-    const struct amount *known = whole ? &told->ever : &told->live;
-    struct amount live = {beyond(category->live_count, told->live.objects),
-                          beyond(category->live_bytes, told->live.bytes)};
+    bool whole = has_totals(&profile->document->doc.memory);
+    const struct amount *known = whole ? &given->ever : &given->live;
+    struct amount live = {beyond(category->live_count, given->live.objects),
+                          beyond(category->live_bytes, given->live.bytes)};
     struct amount ever = {beyond(category->total_count.value, known->objects),
                           beyond(category->total_bytes.value, known->bytes)};
     struct text locations = {0};
@@ -208,17 +208,17 @@ static void add_rests(struct profile *profile)
 {
     const struct memory *memory = &profile->document->doc.memory;
 
-    MIRE_SCOPED(free_memory) struct told *told = calloc(memory->category_count + 1, sizeof(*told));
-    profile->body.failed = profile->body.failed || !told;
-    for (size_t i = 0; told && i < memory->stack_count; i++) {
-        struct told *of = &told[memory->stacks[i].category];
+    MIRE_SCOPED(free_memory) struct given *given = calloc(memory->category_count + 1, sizeof(*given));
+    profile->body.failed = profile->body.failed || !given;
+    for (size_t i = 0; given && i < memory->stack_count; i++) {
+        struct given *of = &given[memory->stacks[i].category];
         of->live.objects += memory->stacks[i].count;
         of->live.bytes += memory->stacks[i].bytes;
         of->ever.objects += memory->stacks[i].total_count.value;
         of->ever.bytes += memory->stacks[i].total_bytes.value;
     }
-    for (size_t i = 0; told && i < memory->category_count; i++)
-        add_rest(profile, &memory->categories[i], &told[i]);
+    for (size_t i = 0; given && i < memory->category_count; i++)
+        add_rest(profile, &memory->categories[i], &given[i]);
 }
 
 static void add_profile(struct profile *profile)
@@ -227,7 +227,7 @@ static void add_profile(struct profile *profile)
     const struct memory *memory = &profile->document->doc.memory;
 
     string_of(profile, ""); /* the first is the empty one */
-    profile->totals = (!memory->sampled || tells_totals(memory)) && memory->category_count > 0 &&
+    profile->totals = (!memory->sampled || has_totals(memory)) && memory->category_count > 0 &&
                       memory->categories[0].total_count.known;
     if (profile->totals) {
         add_value_type(profile, PROFILE_SAMPLE_TYPE, "alloc_objects", "count");

@@ -56,7 +56,7 @@ static void put_body(struct json_writer *w, const struct regrouping *r)
 }
 
 /* "I-1 keysCommand in processCommand: 63 reports" of each feature. */
-static void tell_issues(const struct json *json, const char *key, const char *before)
+static void print_issues(const struct json *json, const char *key, const char *before)
 {
     uint32_t list = json_member(json, 0, key);
 
@@ -77,7 +77,7 @@ static void tell_issues(const struct json *json, const char *key, const char *be
     }
 }
 
-static int tell(const struct text *body)
+static int print_answer(const struct text *body)
 {
     const struct json_limits limits = MIRE_JSON_LIMITS;
     struct json_fault fault;
@@ -89,8 +89,8 @@ static int tell(const struct text *body)
                  ? CLI_DONE
                  : CLI_FAILED;
     if (rc == CLI_DONE) {
-        tell_issues(&json, "before", "- ");
-        tell_issues(&json, "after", "+ ");
+        print_issues(&json, "before", "- ");
+        print_issues(&json, "after", "+ ");
         uint32_t act = json_member(&json, 0, "act");
         if (act && json_kind(&json, act) == MIRE_JSON_UINT)
             say(stdout, "act %lld: mire issues unmerge ISSUE --act %lld takes it back\n",
@@ -114,11 +114,11 @@ static int ask(const struct regrouping *r)
     struct text body = {.bytes = w.text, .len = w.len, .room = w.room};
     int rc = text_failed(&url) || w.failed ? -1 : fetch_send(&answer, "POST", url.bytes, NULL, &body);
     text_fini(&body);
-    return rc ? CLI_FAILED : tell(&answer);
+    return rc ? CLI_FAILED : print_answer(&answer);
 }
 
 /* The missing part of the command, in words; NULL: complete. */
-static const char *lacking(const struct regrouping *r)
+static const char *missing_option(const struct regrouping *r)
 {
     if (!r->app || !*r->app)
         return "the app is missing: --app APP";
@@ -184,6 +184,6 @@ int cli_issues_regroup(int argc, char **argv)
         return status;
     r.issues = argv + 1;
     r.issue_count = (size_t)(argc - 1);
-    const char *missing = lacking(&r);
+    const char *missing = missing_option(&r);
     return missing ? cli_wrong(command, "%s", missing) : ask(&r);
 }

@@ -65,7 +65,7 @@ static void show(const struct json *json, uint32_t job)
         state ? state : "", answer_number(json, job, "done"), answer_number(json, job, "queued"));
 }
 
-static void tell(const struct json *json, uint32_t job)
+static void print_job(const struct json *json, uint32_t job)
 {
     int64_t done = answer_number(json, job, "done");
     int64_t failed = answer_number(json, job, "failed");
@@ -98,7 +98,7 @@ static int watch(struct rekey_call *call, int64_t number)
         if (terminal && ended)
             fputs("\r\033[K", stderr);
         if (ended) {
-            tell(&call->api.json, job);
+            print_job(&call->api.json, job);
             return CLI_DONE;
         }
         nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);

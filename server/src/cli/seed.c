@@ -23,7 +23,7 @@ struct seeding {
     struct cli_database database;
 };
 
-static int fill(struct seed_told *told, struct seeding *seeding)
+static int fill(struct seed_counts *counts, struct seeding *seeding)
 {
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
     int rc = pg_begin(&tx, seeding->database.pg, MIRE_PG_WRITE);
@@ -32,14 +32,14 @@ static int fill(struct seed_told *told, struct seeding *seeding)
         rc = rows_app_ensure(&seeding->seed.app_id, tx, seeding->seed.app);
     if (!rc)
         rc = pg_commit(&tx);
-    return rc ? rc : seed_fill(told, seeding->database.pg, &seeding->seed);
+    return rc ? rc : seed_fill(counts, seeding->database.pg, &seeding->seed);
 }
 
 static int run(struct seeding *seeding)
 {
-    struct seed_told told;
+    struct seed_counts counts;
     char function[MIRE_SEED_FUNCTION];
-    int rc = fill(&told, seeding);
+    int rc = fill(&counts, seeding);
 
     if (rc) {
         say(stderr, "mire seed: the reports could not be stored: %s\n", fault_name(rc));
@@ -48,7 +48,7 @@ static int run(struct seeding *seeding)
     say(stdout,
         "%" PRId64 " reports of %" PRId64 " days wait for mired: %" PRId64 " came more than an hour late, %" PRId64
         " twice, %" PRId64 " are by a wrong clock.\n%s is frequent in version %s.\n",
-        told.made, seeding->seed.days, told.late, told.doubled, told.wrong_clocks, seed_planted(function),
+        counts.made, seeding->seed.days, counts.late, counts.doubled, counts.wrong_clocks, seed_planted(function),
         seed_planted_version());
     return CLI_DONE;
 }

@@ -145,7 +145,7 @@ static void pass_over(struct found *found, const char *path, const char *why)
     found->passed[i].count++;
 }
 
-static void tell_passed(const struct found *found)
+static void print_passed(const struct found *found)
 {
     for (size_t i = 0; i < found->passed_count; i++) {
         const char *first = found->passed[i].first ? found->passed[i].first : "a file";
@@ -238,7 +238,7 @@ int symbols_find_files(struct found *out, char *const *paths)
 
     fts_close(tree);
     rc = rc ? rc : join_maps(out);
-    tell_passed(out);
+    print_passed(out);
     return rc;
 }
 

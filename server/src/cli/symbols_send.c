@@ -191,7 +191,7 @@ static void wait_for(const struct connection *line, int tries)
 static long send_parts(struct connection *line, const char *name, const struct file_bytes *file)
 {
     const struct send_options *options = line->sending->options;
-    uint64_t have = 0, told = 0, before = 0;
+    uint64_t have = 0, given = 0, before = 0;
     long status = ask_have(line, &have);
 
     for (int tries = 0; tries < TRIES;) {
@@ -202,10 +202,10 @@ static long send_parts(struct connection *line, const char *name, const struct f
         }
         if (status != 200 && status != 202 && !(status == 409 && read_have(&have, line->answer)))
             return status;
-        if (have > told)
-            progress(line->sending, have - told);
-        tries = have > told ? 0 : tries + (status != 200); /* the server repeats another position */
-        told = have > told ? have : told;
+        if (have > given)
+            progress(line->sending, have - given);
+        tries = have > given ? 0 : tries + (status != 200); /* the server repeats another position */
+        given = have > given ? have : given;
         uint64_t at = have < before || have > file->len ? file->len : have;
         size_t len = file->len - at < options->part_bytes ? (size_t)(file->len - at) : options->part_bytes;
         before = have;
@@ -213,7 +213,7 @@ static long send_parts(struct connection *line, const char *name, const struct f
         if (status == 202)
             (void)read_have(&have, line->answer);
         if (status == 201) {
-            progress(line->sending, file->len - told);
+            progress(line->sending, file->len - given);
             return status;
         }
     }
@@ -222,8 +222,8 @@ static long send_parts(struct connection *line, const char *name, const struct f
 }
 
 /* `defect`: the damaged parts, or "". */
-static void tell(struct sending *sending, const struct found_file *file, const char *what, const char *defect,
-                 const char *more)
+static void print_file(struct sending *sending, const struct found_file *file, const char *what, const char *defect,
+                       const char *more)
 {
     char hex[2 * MIRE_OBJECT_ID_MAX + 1];
     hex_format(hex, file->item.facts.id, file->item.facts.id_len);
@@ -275,9 +275,9 @@ static const char *end_of(const char *name)
 static void take_version(struct connection *line, const struct found_file *file)
 {
     const struct send_options *options = line->sending->options;
-    bool told = options->version != NULL;
-    line->version = told ? options->version : file->version.version;
-    line->build = told ? options->build : file->version.build;
+    bool given = options->version != NULL;
+    line->version = given ? options->version : file->version.version;
+    line->build = given ? options->build : file->version.build;
     if (!symbols_is_java(file) || !line->version[0])
         line->version = line->build = NULL;
 }
@@ -313,11 +313,11 @@ static void send_one(struct connection *line, const struct found_file *file)
     sending->result->damaged += defect[0] && !instead[0];
     if (instead[0])
         snprintf(more, sizeof more, "; %s", instead);
-    tell(sending, file,
-         status != 201 ? "failed"
-         : instead[0]  ? "lesser"
-                       : "stored",
-         instead[0] ? "" : defect, status == 201 ? more : why);
+    print_file(sending, file,
+               status != 201 ? "failed"
+               : instead[0]  ? "lesser"
+                             : "stored",
+               instead[0] ? "" : defect, status == 201 ? more : why);
     pthread_mutex_unlock(&sending->mutex);
 }
 
@@ -360,7 +360,7 @@ void symbols_send_files(struct send_result *out, const struct found *found, cons
 
     for (size_t i = 0; i < found->count; i++)
         if (!found->files[i].missing && found->files[i].defect[0])
-            tell(&sending, &found->files[i], "there ", found->files[i].defect, "");
+            print_file(&sending, &found->files[i], "there ", found->files[i].defect, "");
     pthread_mutex_init(&sending.mutex, NULL);
     while (started + 1 < options->at_once && started < MOST && started + 1 < sending.wanted &&
            pthread_create(&threads[started], NULL, run, &sending) == 0)

@@ -73,9 +73,9 @@ void table_cell(struct text *out, const char *text, int width)
 
 int table_terminal(void)
 {
-    const char *told = getenv("COLUMNS");
+    const char *given = getenv("COLUMNS");
     struct winsize size;
-    long columns = told ? strtol(told, NULL, 10) : 0;
+    long columns = given ? strtol(given, NULL, 10) : 0;
 
     if (columns <= 0 && isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
         columns = size.ws_col;

@@ -115,7 +115,7 @@ int idle_step(struct pg *pg, const struct log *log, int days)
     return rc;
 }
 
-static int tell_app(struct pg_tx *tx, FILE *out, const struct idle_app *app, int days, int ahead)
+static int print_app(struct pg_tx *tx, FILE *out, const struct idle_app *app, int days, int ahead)
 {
     int64_t from = 0, due = 0, versions = 0;
     int32_t since = days > ahead ? days - ahead : 0;
@@ -136,7 +136,7 @@ static int tell_app(struct pg_tx *tx, FILE *out, const struct idle_app *app, int
     return rc;
 }
 
-int idle_tell(struct pg_tx *tx, FILE *out, int days, int ahead)
+int idle_print(struct pg_tx *tx, FILE *out, int days, int ahead)
 {
     MIRE_SCOPED(arena_fini) struct arena arena;
     struct idle_app *apps = NULL;
@@ -144,6 +144,6 @@ int idle_tell(struct pg_tx *tx, FILE *out, int days, int ahead)
     arena_init(&arena, ARENA_BYTES);
     int rc = days ? rows_idle_apps(&apps, &count, tx, &arena) : 0;
     for (size_t i = 0; !rc && i < count; i++)
-        rc = tell_app(tx, out, &apps[i], days, ahead);
+        rc = print_app(tx, out, &apps[i], days, ahead);
     return rc;
 }

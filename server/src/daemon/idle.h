@@ -14,6 +14,6 @@
 int idle_step(struct pg *pg, const struct log *log, int days);
 
 /* Print for each app the number of issues and versions that a round would change in `ahead` days. 0 or a fault. */
-int idle_tell(struct pg_tx *tx, FILE *out, int days, int ahead);
+int idle_print(struct pg_tx *tx, FILE *out, int days, int ahead);
 
 #endif

@@ -45,7 +45,7 @@ static void print_rest(FILE *out, const struct retention_rest *rest)
     fprintf(out, "Nothing was deleted. mired deletes what is due: the oldest day, once an hour.\n");
 }
 
-static int tell(struct pg *pg, const struct config *config, int ahead_days, FILE *out)
+static int print_sweep(struct pg *pg, const struct config *config, int ahead_days, FILE *out)
 {
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
     MIRE_SCOPED(arena_fini) struct arena arena;
@@ -62,13 +62,13 @@ static int tell(struct pg *pg, const struct config *config, int ahead_days, FILE
     for (size_t i = 0; !rc && i < count; i++)
         print_app(out, &apps[i]);
     if (!rc)
-        rc = idle_tell(tx, out, (int)config_number(config, MIRE_SET_IDLE_DAYS), ahead_days);
+        rc = idle_print(tx, out, (int)config_number(config, MIRE_SET_IDLE_DAYS), ahead_days);
     if (!rc)
         print_rest(out, &rest);
     return rc;
 }
 
-int sweep_tell(const struct config *config, int ahead_days, FILE *out)
+int sweep_preview(const struct config *config, int ahead_days, FILE *out)
 {
     MIRE_SCOPED(close_pool) struct pg *pg = NULL;
     char conninfo[CONNINFO_MAX];
@@ -76,7 +76,7 @@ int sweep_tell(const struct config *config, int ahead_days, FILE *out)
     struct pg_options options = {
         .conninfo = conninfo, .connections = 1, .wait_ms = 3000, .read_limit_ms = LIMIT_MS, .log = &errors};
     bool is_told = !config_conninfo(conninfo, sizeof conninfo, config) && !pg_open(&pg, &options) && !pg_ping(pg) &&
-                   !tell(pg, config, ahead_days, out);
+                   !print_sweep(pg, config, ahead_days, out);
     if (!is_told)
         fprintf(stderr, "mired: the database cannot be asked; mired doctor says why\n");
     return !is_told;

@@ -7,6 +7,6 @@
 #include "daemon/config.h"
 
 /* Print what is due now, or in `ahead_days` days, an app a line. Returns 0, or 1 if the database cannot be asked. */
-int sweep_tell(const struct config *config, int ahead_days, FILE *out);
+int sweep_preview(const struct config *config, int ahead_days, FILE *out);
 
 #endif

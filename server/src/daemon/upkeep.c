@@ -47,8 +47,8 @@ struct upkeep {
 /* Wait `ms`, less if we are told to end. True: we are. */
 static bool rest(const struct upkeep *upkeep, int ms)
 {
-    struct pollfd told = {.fd = upkeep->stop_fd, .events = POLLIN};
-    return poll(&told, 1, ms) > 0;
+    struct pollfd stop = {.fd = upkeep->stop_fd, .events = POLLIN};
+    return poll(&stop, 1, ms) > 0;
 }
 
 static int await_cluster(const struct upkeep *upkeep)

@@ -105,7 +105,7 @@ static void read_fields(struct aei *a, const struct line_span *whole)
 {
     struct aei_record *record = &a->record;
     const char *text = span_find(whole, "description="); /* anybody's words */
-    const struct line_span told = {whole->at, text ? (size_t)(text - whole->at) : whole->len}, *line = &told;
+    const struct line_span given = {whole->at, text ? (size_t)(text - whole->at) : whole->len}, *line = &given;
     read_time(record, line);
     record->reasoned = span_number_of(&record->reason, line, " reason=", 10) || record->reasoned ||
                        (span_begins(line, "reason=") && span_number_of(&record->reason, line, "reason=", 10));

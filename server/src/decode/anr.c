@@ -174,23 +174,23 @@ static void read_package(struct build *build, const char *package)
 
 /* ---- the event ---- */
 
-void anr_set_event(struct anr *anr, const struct anr_told *told)
+void anr_set_event(struct anr *anr, const struct anr_subject *subject)
 {
     struct report *report = anr->build.report;
     struct report_event *event = &report->event;
-    uint32_t waited = waited_ms(told->subject);
-    event->threshold_ms = least_ms(told->subject);
+    uint32_t waited = waited_ms(subject->subject);
+    event->threshold_ms = least_ms(subject->subject);
     event->duration_ms = waited ? waited : event->threshold_ms;
-    event->name = build_text(&anr->build, told->subject, strcspn(told->subject, "("));
+    event->name = build_text(&anr->build, subject->subject, strcspn(subject->subject, "("));
     if (!waited)
         build_note(&anr->build, "the length of the hang is not told: Android calls it an ANR from %u ms on",
                    event->threshold_ms);
-    if (told->end_known)
+    if (subject->end_known)
         event->begin_wall_ms =
-            (struct fact){told->end_ms > event->duration_ms ? told->end_ms - event->duration_ms : 0, true};
-    if (strstr(told->subject, "nput dispatching"))
+            (struct fact){subject->end_ms > event->duration_ms ? subject->end_ms - event->duration_ms : 0, true};
+    if (strstr(subject->subject, "nput dispatching"))
         event->foreground = event->foreground_known = true;
-    if (told->end_known && !told->zone_known)
+    if (subject->end_known && !subject->zone_known)
         build_note(&anr->build, "the dump's instant has no zone: it was taken for UTC");
     anr_add_sample(anr, event->duration_ms);
 }
@@ -241,7 +241,7 @@ enum decode_outcome anr_decode(struct report *out, struct arena *arena, struct d
     out->process.pid = anr->pid <= UINT32_MAX ? anr->pid : 0;
     out->process.rss_bytes = head.rss_bytes;
     anr_finish_threads(anr);
-    anr_set_event(anr, &(struct anr_told){head.subject, head.dump_ms, head.dumped, head.zone});
+    anr_set_event(anr, &(struct anr_subject){head.subject, head.dump_ms, head.dumped, head.zone});
     if (head.foreground.known) {
         out->event.foreground_known = true;
         out->event.foreground = head.foreground.value != 0;

@@ -61,14 +61,14 @@ void anr_finish_threads(struct anr *anr);
 /* Main's stack becomes the event's only sample, `at_ms` after the event's begin. */
 void anr_add_sample(struct anr *anr, uint32_t duration_ms);
 
-struct anr_told {
+struct anr_subject {
     const char *subject;
     uint64_t end_ms; /* when the dump was taken */
     bool end_known, zone_known;
 };
 
 /* The event: when it began, how long it lasted, and main's stack. After anr_finish_threads. */
-void anr_set_event(struct anr *anr, const struct anr_told *told);
+void anr_set_event(struct anr *anr, const struct anr_subject *subject);
 
 /* Take facts about device and process from Android's lines. A fact that the report has already stays. */
 void anr_fingerprint(struct build *build, const char *fingerprint);

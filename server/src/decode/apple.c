@@ -176,7 +176,7 @@ int32_t modules_image(struct apple_modules *m, struct apple_module *module)
     return module->image = build_image(m->b, &image);
 }
 
-uint32_t modules_frame(struct apple_modules *m, uint64_t address, bool caller, const struct report_told *told)
+uint32_t modules_frame(struct apple_modules *m, uint64_t address, bool caller, const struct report_names *names)
 {
     if (caller && address)
         address--;
@@ -186,7 +186,7 @@ uint32_t modules_frame(struct apple_modules *m, uint64_t address, bool caller, c
     const struct report_frame frame = {.image = image,
                                        .found = caller ? MIRE_FOUND_FRAME_POINTER : MIRE_FOUND_PC,
                                        .offset = address - load,
-                                       .told = told};
+                                       .names = names};
     return build_frame(m->b, &frame);
 }
 

@@ -80,7 +80,7 @@ int32_t modules_image(struct apple_modules *m, struct apple_module *module);
  *   caller  the address is a return address; the frame is that of the call before it
  *   told    as build_name gives it
  */
-uint32_t modules_frame(struct apple_modules *m, uint64_t address, bool caller, const struct report_told *told);
+uint32_t modules_frame(struct apple_modules *m, uint64_t address, bool caller, const struct report_names *names);
 
 /* Hex digits of a UUID, with dashes or without, or of any id; 0: it is none. */
 uint8_t read_id(uint8_t out[MIRE_BUILD_ID_MAX], const char *text);

@@ -27,7 +27,8 @@ static bool same_module(const struct backtrace_module *a, const struct backtrace
     return a->path == b->path && a->offset == b->offset && a->id_len == b->id_len && !memcmp(a->id, b->id, a->id_len);
 }
 
-bool backtrace_is_anonymous(const struct line_span *path)
+/* Does the path name no file? Then the code was made at run time. */
+static bool is_anonymous(const struct line_span *path)
 {
     return !path->len || *path->at == '<' || *path->at == '[' || span_is(path, "???") || span_begins(path, "anon") ||
            span_begins(path, "/memfd:jit-cache") || span_begins(path, "/dev/ashmem/dalvik-jit");
@@ -37,7 +38,7 @@ int32_t backtrace_image(struct backtrace_modules *modules, const struct backtrac
 {
     const struct module_row *rows = modules->rows.rows;
     const struct line_span path = {module->path, strlen(module->path)};
-    if (backtrace_is_anonymous(&path) && !module->id_len)
+    if (is_anonymous(&path) && !module->id_len)
         return -1;
     if (modules->last < modules->rows.count && same_module(&rows[modules->last].module, module))
         return rows[modules->last].image;
@@ -120,7 +121,7 @@ static bool cut_group(struct line_span *out, struct line_span *line)
 }
 
 /* "art::Foo(int)+12" without what is behind the last plus. */
-static void read_function(struct report_told *out, struct build *build, struct line_span group)
+static void read_function(struct report_names *out, struct build *build, struct line_span group)
 {
     const char *plus = span_find_last(&group, "+");
     uint64_t past;
@@ -134,7 +135,7 @@ static void read_function(struct report_told *out, struct build *build, struct l
 }
 
 /* Takes the parts behind the path off, from the right. */
-static void read_groups(struct backtrace_module *module, struct report_told *told, struct build *build,
+static void read_groups(struct backtrace_module *module, struct report_names *names, struct build *build,
                         struct line_span *line)
 {
     struct line_span group;
@@ -148,7 +149,7 @@ static void read_groups(struct backtrace_module *module, struct report_told *tol
         } else if (span_is(&group, "deleted")) {
             continue;
         } else if (!named) {
-            read_function(told, build, group);
+            read_function(names, build, group);
             named = true;
         } else {
             *line = before; /* the brackets are the path's own */
@@ -163,7 +164,7 @@ static void read_groups(struct backtrace_module *module, struct report_told *tol
 bool backtrace_native(uint32_t *frame_out, struct backtrace_modules *modules, struct line_span line)
 {
     struct backtrace_module module = {.path = ""};
-    struct report_told told = {.function = "", .file = ""};
+    struct report_names names = {.function = "", .file = ""};
     uint64_t number, pc;
     if (span_take(&line, "native:"))
         span_trim(&line);
@@ -177,8 +178,8 @@ bool backtrace_native(uint32_t *frame_out, struct backtrace_modules *modules, st
     if (!span_number(&pc, &line, 16))
         return false;
     span_trim(&line);
-    read_groups(&module, &told, modules->build, &line);
+    read_groups(&module, &names, modules->build, &line);
     module.path = build_text(modules->build, line.at, line.len);
-    *frame_out = build_named(modules->build, backtrace_image(modules, &module), pc, MIRE_FOUND_PC, &told);
+    *frame_out = build_named(modules->build, backtrace_image(modules, &module), pc, MIRE_FOUND_PC, &names);
     return true;
 }

@@ -33,9 +33,6 @@ struct backtrace_module {
 /* The number of its image; -1: none, for code made at run time or beyond the limit. */
 int32_t backtrace_image(struct backtrace_modules *modules, const struct backtrace_module *module);
 
-/* A path that names no file: code made at run time. */
-bool backtrace_is_anonymous(const struct line_span *path);
-
 /* Read a line that is a frame; UINT32_MAX in *out if it could not be kept. The line has no leading blanks. */
 bool backtrace_java(uint32_t *frame_out, struct build *build, struct line_span line);
 bool backtrace_native(uint32_t *frame_out, struct backtrace_modules *modules, struct line_span line);

@@ -84,7 +84,7 @@ __attribute__((format(printf, 2, 3))) const char *build_printf(struct build *bui
 int32_t build_image(struct build *build, const struct report_image *image);
 
 /* How the sender calls a place, as report_frame.told; NULL if the function is "", or without memory. */
-const struct report_told *build_name(struct build *build, const char *function, const char *file, uint32_t line);
+const struct report_names *build_name(struct build *build, const char *function, const char *file, uint32_t line);
 
 /*
  * The row of a place in a script, from 1, as the offset of a frame (less 1) in an image of a script; 0 beyond the
@@ -96,13 +96,13 @@ uint32_t build_script(struct build *build, const char *function, const char *fil
 uint32_t build_java_row(struct build *build, const struct report_java *place);
 
 /*
- * Frames. Image -1: the address lies in none. `told` is build_name's; build_named takes any, of build_text's texts.
+ * Frames. Image -1: the address lies in none. `names` is build_name's; build_named takes any, of build_text's texts.
  * MIRE_BUILD_NONE beyond a limit. build_java has an image of its own.
  */
 uint32_t build_frame(struct build *build, const struct report_frame *frame);
 uint32_t build_address(struct build *build, int32_t image, uint64_t offset, enum frame_found found);
 uint32_t build_named(struct build *build, int32_t image, uint64_t offset, enum frame_found found,
-                     const struct report_told *told);
+                     const struct report_names *named);
 uint32_t build_java(struct build *build, const struct report_java *place);
 
 /* The node of a frame below `parent`; `parent` itself if the frame or the node is beyond a limit. */

@@ -54,29 +54,29 @@ static uint32_t hash_place(const struct build *build, const char *a, const char 
 }
 
 /* The one that is equal to it. */
-static const struct report_told *tell(struct build *build, const struct report_told *told)
+static const struct report_names *copy_names(struct build *build, const struct report_names *named)
 {
-    struct report_told *const *rows = build->names.rows;
-    uint32_t hash = hash_place(build, told->function, told->whole ? "" : NULL, told->file, told->line);
+    struct report_names *const *rows = build->names.rows;
+    uint32_t hash = hash_place(build, named->function, named->whole ? "" : NULL, named->file, named->line);
     size_t row;
     for (struct build_seek seek = {.hash = hash}; build_seek(&row, &build->name_table, &seek);)
-        if (rows[row]->function == told->function && rows[row]->file == told->file && rows[row]->line == told->line &&
-            rows[row]->whole == told->whole)
+        if (rows[row]->function == named->function && rows[row]->file == named->file &&
+            rows[row]->line == named->line && rows[row]->whole == named->whole)
             return rows[row];
-    struct report_told *copy = build->failed ? NULL : arena_alloc(build->arena, sizeof *copy);
-    struct report_told **added = copy ? build_push(build, &build->names, sizeof *added, MIRE_WIRE_SCRIPT_MAX) : NULL;
+    struct report_names *copy = build->failed ? NULL : arena_alloc(build->arena, sizeof *copy);
+    struct report_names **added = copy ? build_push(build, &build->names, sizeof *added, MIRE_WIRE_SCRIPT_MAX) : NULL;
     build->failed |= !copy;
     if (!added)
         return NULL;
-    *copy = *told;
+    *copy = *named;
     *added = copy;
     build_insert(build, &build->name_table, hash, build->names.count - 1);
     return copy;
 }
 
-const struct report_told *build_name(struct build *build, const char *function, const char *file, uint32_t line)
+const struct report_names *build_name(struct build *build, const char *function, const char *file, uint32_t line)
 {
-    return function[0] ? tell(build, &(struct report_told){function, file, line_of(line), false}) : NULL;
+    return function[0] ? copy_names(build, &(struct report_names){function, file, line_of(line), false}) : NULL;
 }
 
 uint32_t build_script(struct build *build, const char *function, const char *file, uint32_t line)
@@ -120,11 +120,11 @@ uint32_t build_java_row(struct build *build, const struct report_java *place)
 uint32_t build_frame(struct build *build, const struct report_frame *frame)
 {
     const struct report_frame *rows = build->frames.rows;
-    uint32_t hash = build_mix(build, (uint64_t)(int64_t)frame->image ^ (uintptr_t)frame->told, frame->offset);
+    uint32_t hash = build_mix(build, (uint64_t)(int64_t)frame->image ^ (uintptr_t)frame->names, frame->offset);
     size_t row;
     for (struct build_seek seek = {.hash = hash}; build_seek(&row, &build->frame_table, &seek);)
         if (rows[row].image == frame->image && rows[row].offset == frame->offset && rows[row].found == frame->found &&
-            rows[row].told == frame->told)
+            rows[row].names == frame->names)
             return (uint32_t)row;
     struct report_frame *added = build_push(build, &build->frames, sizeof *added, MIRE_WIRE_FRAMES_MAX);
     if (!added)
@@ -135,12 +135,13 @@ uint32_t build_frame(struct build *build, const struct report_frame *frame)
 }
 
 uint32_t build_named(struct build *build, int32_t image, uint64_t offset, enum frame_found found,
-                     const struct report_told *told)
+                     const struct report_names *named)
 {
-    return build_frame(build, &(struct report_frame){.image = image,
-                                                     .found = (uint8_t)found,
-                                                     .offset = offset,
-                                                     .told = told && told->function[0] ? tell(build, told) : NULL});
+    return build_frame(build,
+                       &(struct report_frame){.image = image,
+                                              .found = (uint8_t)found,
+                                              .offset = offset,
+                                              .names = named && named->function[0] ? copy_names(build, named) : NULL});
 }
 
 uint32_t build_address(struct build *build, int32_t image, uint64_t offset, enum frame_found found)

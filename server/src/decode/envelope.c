@@ -105,7 +105,7 @@ static void count(struct counts *counts, const char *type)
     counts->count[i]++;
 }
 
-static const char *tell(char *out, size_t room, const struct counts *counts)
+static const char *write_left_out(char *out, size_t room, const struct counts *counts)
 {
     size_t len = 0;
     out[0] = '\0';
@@ -158,7 +158,7 @@ enum decode_outcome envelope_whole(struct foreign *foreign, const char *bytes, s
     json_init(&json);
     enum decode_outcome outcome = each_item(foreign, &json, items, &counts, NULL);
     if (!outcome)
-        outcome = each_item(foreign, &json, items, &counts, tell(left_out, sizeof left_out, &counts));
+        outcome = each_item(foreign, &json, items, &counts, write_left_out(left_out, sizeof left_out, &counts));
     json_fini(&json);
     return outcome;
 }

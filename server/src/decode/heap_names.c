@@ -14,23 +14,23 @@ static bool seek(size_t *row_out, const struct heap_names *names, uint64_t addre
 }
 
 /* "main.keep+0x370 <tabs> /src/app.go:18" */
-static void read_place(struct report_told *told, struct build *build, struct line_span line)
+static void read_place(struct report_names *named, struct build *build, struct line_span line)
 {
     const char *tab = span_find(&line, "\t");
     struct line_span name = tab ? span_cut(&line, tab, 1) : line;
     const char *plus = span_find_last(&name, "+0x");
     struct line_span function = plus ? span_cut(&name, plus, 0) : name;
     uint64_t number = 0;
-    told->function = build_text(build, function.at, function.len);
-    told->file = "";
+    named->function = build_text(build, function.at, function.len);
+    named->file = "";
     span_trim(&line);
     const char *colon = tab ? span_find_last(&line, ":") : NULL;
     if (!colon)
         return;
     struct line_span file = span_cut(&line, colon, 1);
-    told->file = build_text(build, file.at, file.len);
+    named->file = build_text(build, file.at, file.len);
     if (span_number(&number, &line, 10) && number <= INT32_MAX)
-        told->line = (uint32_t)number;
+        named->line = (uint32_t)number;
 }
 
 void heap_names_take(struct heap_names *names, struct line_span line)
@@ -56,7 +56,7 @@ void heap_names_take(struct heap_names *names, struct line_span line)
     if (!added)
         return;
     added->address = address;
-    read_place(&added->told, names->build, line);
+    read_place(&added->names, names->build, line);
     if (address != last)
         build_insert(names->build, &names->table, build_hash(names->build, &address, sizeof address),
                      names->rows.count - 1);

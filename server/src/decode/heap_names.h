@@ -21,7 +21,7 @@ struct heap_names {
 
 struct heap_name {
     uint64_t address;
-    struct report_told told;
+    struct report_names names;
 };
 
 /* A line of the text: any but a sample's. */

@@ -186,7 +186,7 @@ static struct map *map_of(struct heap_text *h, uint64_t address)
 /* ---- samples ---- */
 
 /* A return address: the call is the byte before. */
-static uint32_t frame_of(struct heap_text *h, uint64_t address, const struct report_told *told)
+static uint32_t frame_of(struct heap_text *h, uint64_t address, const struct report_names *named)
 {
     struct map *map = map_of(h, address - 1);
     if (map && map->image < 0) {
@@ -195,9 +195,9 @@ static uint32_t frame_of(struct heap_text *h, uint64_t address, const struct rep
         map->image = build_image(&h->build, &image);
     }
     if (!map || map->image < 0)
-        return build_named(&h->build, -1, address - 1, MIRE_FOUND_PC, told);
+        return build_named(&h->build, -1, address - 1, MIRE_FOUND_PC, named);
     const struct report_image *image = (const struct report_image *)h->build.images.rows + map->image;
-    return build_named(&h->build, map->image, address - 1 - image->load, MIRE_FOUND_PC, told);
+    return build_named(&h->build, map->image, address - 1 - image->load, MIRE_FOUND_PC, named);
 }
 
 /* One, or one for each call that is inlined there. */
@@ -206,12 +206,12 @@ static void push_frames(struct heap_text *h, size_t *depth, uint64_t address)
     size_t count = 1;
     const struct heap_name *names = heap_names_find(&count, &h->names, address);
     for (size_t i = 0; i < count; i++) {
-        struct report_told told = {.function = ""};
+        struct report_names named = {.function = ""};
         if (names)
-            told = names[i].told;
-        told.whole = count > 1;
+            named = names[i].names;
+        named.whole = count > 1;
         if (*depth < FRAMES_MAX)
-            h->stack[(*depth)++] = frame_of(h, address, names ? &told : NULL);
+            h->stack[(*depth)++] = frame_of(h, address, names ? &named : NULL);
         else
             h->deeper++;
     }

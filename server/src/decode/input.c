@@ -90,9 +90,9 @@ static const char *utf16_without_mark(const char *head, size_t len)
 /* The compression of the bytes in the buffer, or their text's encoding. The first one may be one that no bytes tell. */
 static const char *encoding_at(const struct input *input, const struct decode_each *each, int layers)
 {
-    const char *told = layers ? NULL : each->encoding;
-    if (told && (!strcmp(told, "deflate") || !strcmp(told, "br")))
-        return told;
+    const char *given = layers ? NULL : each->encoding;
+    if (given && (!strcmp(given, "deflate") || !strcmp(given, "br")))
+        return given;
     const char *head = input->bytes + input->begin;
     if (input->end - input->begin >= 2 && (!memcmp(head, "\xff\xfe", 2) || !memcmp(head, "\xfe\xff", 2)))
         return head[0] == '\xff' ? MIRE_UTF16_LITTLE : MIRE_UTF16_BIG;

@@ -54,7 +54,8 @@ static uint32_t read_frame(struct crash *c, uint32_t at, bool caller)
     const struct report_frame frame = {.image = module && !bare ? modules_image(&c->modules, module) : -1,
                                        .found = caller ? MIRE_FOUND_FRAME_POINTER : MIRE_FOUND_PC,
                                        .offset = caller && offset.value ? offset.value - 1 : offset.value,
-                                       .told = build_name(c->b, symbol, look_text(c->b, json, at, "sourceFile"), line)};
+                                       .names =
+                                           build_name(c->b, symbol, look_text(c->b, json, at, "sourceFile"), line)};
     return build_frame(c->b, &frame);
 }
 

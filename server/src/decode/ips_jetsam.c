@@ -89,9 +89,9 @@ enum decode_outcome ips_jetsam(struct ips *ips)
     bool any = false;
     for (uint32_t i = 0; i < count; i++, at = json_next(json, at)) {
         char reason[64] = "";
-        uint32_t told = look_one(json, at, "reason");
-        if (told && json_kind(json, told) == MIRE_JSON_STRING && json_size(json, told) < sizeof reason)
-            reason[json_text(reason, json, told)] = '\0';
+        uint32_t given = look_one(json, at, "reason");
+        if (given && json_kind(json, given) == MIRE_JSON_STRING && json_size(json, given) < sizeof reason)
+            reason[json_text(reason, json, given)] = '\0';
         if (!reason[0])
             continue;
         *ips->b = head;

@@ -193,7 +193,7 @@ static uint32_t frame_of(struct spindump *d, const struct row *row, bool caller)
     const struct report_frame frame = {.image = number,
                                        .found = caller ? MIRE_FOUND_FRAME_POINTER : MIRE_FOUND_PC,
                                        .offset = caller && row->offset ? row->offset - 1 : row->offset,
-                                       .told = nameless ? NULL : build_name(d->b, row->name, "", 0)};
+                                       .names = nameless ? NULL : build_name(d->b, row->name, "", 0)};
     return number < 0 && nameless ? MIRE_BUILD_NONE : build_frame(d->b, &frame);
 }
 

@@ -12,7 +12,8 @@
 
 /* ---- who sent it ---- */
 
-struct fact ks_time(struct build *b, const struct json *json, uint32_t at)
+/* The time of an integer of seconds, milliseconds or microseconds, or of a text; unknown before the year 2000. */
+static struct fact time_of(struct build *b, const struct json *json, uint32_t at)
 {
     struct fact time = {0};
     if (at && json_kind(json, at) == MIRE_JSON_STRING)
@@ -58,7 +59,7 @@ static void read_process(struct ks *ks)
         report->process.name = look_text(ks->b, json, system, "process_name");
     report->process.path = look_text(ks->b, json, system, "CFBundleExecutablePath");
     report->process.pid = look_number(json, look_one(json, system, "process_id")).value & UINT32_MAX;
-    report->process.start_wall_ms = ks_time(ks->b, json, look_one(json, system, "app_start_time"));
+    report->process.start_wall_ms = time_of(ks->b, json, look_one(json, system, "app_start_time"));
     report->app.name = bundle[0] ? bundle : report->process.name;
     report->app.version = look_text(ks->b, json, system, "CFBundleShortVersionString");
     report->app.build = look_text(ks->b, json, system, "CFBundleVersion");
@@ -102,7 +103,7 @@ bool ks_begin(struct ks *ks, struct foreign *foreign, struct build *b, const str
     ks->crash = look_root(json, "crash");
     ks->error = ks->crash ? look_one(json, ks->crash, "error") : 0;
     ks->id = ks->report ? look_text(b, json, ks->report, "id") : "";
-    ks->wall_ms = ks->report ? ks_time(b, json, look_one(json, ks->report, "timestamp")) : (struct fact){0};
+    ks->wall_ms = ks->report ? time_of(b, json, look_one(json, ks->report, "timestamp")) : (struct fact){0};
     ks->frame_room = FRAMES_MAX;
     ks->frames = arena_array(b->arena, FRAMES_MAX, sizeof *ks->frames);
     b->failed |= !ks->frames;
@@ -136,7 +137,7 @@ static bool is_no_name(const char *name)
 }
 
 /* How the sender calls it: only where the symbol is of the module that the address lies in. */
-static const struct report_told *name_of(struct ks *ks, uint32_t at, uint64_t address)
+static const struct report_names *name_of(struct ks *ks, uint32_t at, uint64_t address)
 {
     const struct json *json = ks->json;
     uint32_t name_at = look_one(json, at, "symbol_name");
@@ -153,7 +154,7 @@ static const struct report_told *name_of(struct ks *ks, uint32_t at, uint64_t ad
 }
 
 /* A frame whose module stands in it, and in no list. */
-static uint32_t frame_alone(struct ks *ks, uint32_t at, uint64_t address, const struct report_told *told)
+static uint32_t frame_alone(struct ks *ks, uint32_t at, uint64_t address, const struct report_names *names)
 {
     const struct json *json = ks->json;
     struct fact object = look_number(json, look_one(json, at, "object_addr"));
@@ -164,7 +165,7 @@ static uint32_t frame_alone(struct ks *ks, uint32_t at, uint64_t address, const 
     bool known = object.known && module[0] && object.value <= address;
     const struct report_frame frame = {.image = known ? build_image(ks->b, &image) : -1,
                                        .offset = known ? address - object.value : address,
-                                       .told = told};
+                                       .names = names};
     return build_frame(ks->b, &frame);
 }
 
@@ -175,10 +176,10 @@ uint32_t ks_frame(struct ks *ks, uint32_t at, bool caller)
     if (!address.known)
         return MIRE_BUILD_NONE;
     uint64_t inside = caller && address.value ? address.value - 1 : address.value;
-    const struct report_told *told = name_of(ks, at, inside);
+    const struct report_names *names = name_of(ks, at, inside);
     if (!modules_find(&ks->modules, inside) && look_one(json, at, "object_name"))
-        return frame_alone(ks, at, inside, told);
-    return modules_frame(&ks->modules, address.value, caller, told);
+        return frame_alone(ks, at, inside, names);
+    return modules_frame(&ks->modules, address.value, caller, names);
 }
 
 void ks_stack(struct ks_stack *out, struct ks *ks, uint32_t at)

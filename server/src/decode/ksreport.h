@@ -39,9 +39,6 @@ uint32_t ks_frame(struct ks *ks, uint32_t at, bool caller);
 /* A thread's row, with its stack and its place in the file as its number; `role` is borrowed. */
 void ks_thread(struct ks *ks, uint32_t at, const char *role);
 
-/* The time of an integer of seconds, milliseconds or microseconds, or of a text; unknown before the year 2000. */
-struct fact ks_time(struct build *b, const struct json *json, uint32_t at);
-
 /* The type of error, and the section exit. */
 void ks_crash(struct ks *ks);
 

@@ -68,18 +68,18 @@ static uint32_t tree_frame(void *context, uint32_t at, bool caller)
     bool named = symbol[0] && strcmp(symbol, "???") != 0 && strcmp(symbol, "<redacted>") != 0;
     if (!address.known)
         return MIRE_BUILD_NONE;
-    const struct report_told *told = named ? build_name(ks->b, symbol, "", 0) : NULL;
+    const struct report_names *names = named ? build_name(ks->b, symbol, "", 0) : NULL;
     uint64_t inside = caller && address.value ? address.value - 1 : address.value;
     struct fact begin = look_number(json, look_one(json, at, "image_address"));
     if (modules_find(&ks->modules, inside) || !begin.known || begin.value > inside)
-        return modules_frame(&ks->modules, address.value, caller, told);
+        return modules_frame(&ks->modules, address.value, caller, names);
     /* An older pod writes the module into each node. */
     const char *module = look_text(ks->b, json, at, "image_name");
     const struct report_image image = {.name = module, .load = begin.value, .from_start = true};
     const struct report_frame frame = {.image = strcmp(module, "???") ? build_image(ks->b, &image) : -1,
                                        .found = MIRE_FOUND_FRAME_POINTER,
                                        .offset = strcmp(module, "???") ? inside - begin.value : inside,
-                                       .told = told};
+                                       .names = names};
     return build_frame(ks->b, &frame);
 }
 

@@ -33,8 +33,8 @@ enum bind_outcome mire_read_frames(struct bind *bind, void *out, uint32_t at)
     if (c.into.known && c.into.count != c.image.count)
         return bind_wrong_at(bind, MIRE_NAME_INTO, UNEQUAL);
     struct report_frame *frames = arena_array(bind->arena, c.image.count, sizeof *frames);
-    struct report_told *told = c.name.known ? arena_array(bind->arena, c.image.count, sizeof *told) : NULL;
-    if (!frames || (c.name.known && !told))
+    struct report_names *names = c.name.known ? arena_array(bind->arena, c.image.count, sizeof *names) : NULL;
+    if (!frames || (c.name.known && !names))
         return MIRE_BIND_NO_MEMORY;
     for (size_t i = 0; i < c.image.count; i++) {
         int64_t image = (int64_t)c.image.values[i];
@@ -48,11 +48,11 @@ enum bind_outcome mire_read_frames(struct bind *bind, void *out, uint32_t at)
         if (name >= (int64_t)report->script_count)
             return bind_wrong_element(bind, MIRE_NAME_NAME, i, "there is no such row of script");
         frames[i] = (struct report_frame){(int32_t)image, c.found.known ? (uint8_t)c.found.values[i] : MIRE_FOUND_PC,
-                                          c.offset.values[i], name < 0 ? NULL : &told[i],
+                                          c.offset.values[i], name < 0 ? NULL : &names[i],
                                           c.into.known ? (uint32_t)c.into.values[i] : 0};
         if (name >= 0)
-            told[i] = (struct report_told){report->scripts[name].function, report->scripts[name].file,
-                                           report->scripts[name].line, c.whole.known && c.whole.values[i]};
+            names[i] = (struct report_names){report->scripts[name].function, report->scripts[name].file,
+                                             report->scripts[name].line, c.whole.known && c.whole.values[i]};
     }
 
     report->frames = frames;

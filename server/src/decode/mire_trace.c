@@ -177,16 +177,16 @@ static bool is_same_thread(const struct join *join)
 static void take_event(struct join *join)
 {
     struct report_event *event = &join->report->event;
-    const struct report_event *told = &join->trace->event;
-    event->thread = told->thread;
-    event->duration_ms = told->duration_ms;
-    event->threshold_ms = told->threshold_ms;
-    if (told->begin_wall_ms.known)
-        event->begin_wall_ms = told->begin_wall_ms;
+    const struct report_event *given = &join->trace->event;
+    event->thread = given->thread;
+    event->duration_ms = given->duration_ms;
+    event->threshold_ms = given->threshold_ms;
+    if (given->begin_wall_ms.known)
+        event->begin_wall_ms = given->begin_wall_ms;
     if (!event->name[0])
-        event->name = told->name;
-    if (told->foreground_known) {
-        event->foreground = told->foreground;
+        event->name = given->name;
+    if (given->foreground_known) {
+        event->foreground = given->foreground;
         event->foreground_known = true;
     }
 }

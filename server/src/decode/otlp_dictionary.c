@@ -50,7 +50,7 @@ static struct otlp_attribute read_attribute(struct otlp *o, struct proto message
     return attribute;
 }
 
-static void tell_resource(struct otlp *o, const struct otlp_attribute *attribute)
+static void take_resource(struct otlp *o, const struct otlp_attribute *attribute)
 {
     struct report *report = o->build.report;
     struct line_span text = {attribute->text, strlen(attribute->text)};
@@ -84,7 +84,7 @@ bool otlp_read_resource(struct otlp *o, struct proto message)
         if (field.number != 1)
             continue;
         struct otlp_attribute attribute = read_attribute(o, proto_within(&message, &field));
-        tell_resource(o, &attribute);
+        take_resource(o, &attribute);
     }
     return tables_ended(&o->tables, &message) && !o->tables.wrong;
 }

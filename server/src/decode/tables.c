@@ -204,14 +204,15 @@ static bool add_line(struct tables *t, struct location *location, struct proto m
         return false;
     if (id && !function)
         return tables_refuse(t, proto_place(&message), "a line names a function that is not there");
-    struct report_told told = {.function = "", .file = "", .whole = whole};
+    struct report_names names = {.function = "", .file = "", .whole = whole};
     if (function) {
         const char *name = tables_text(t, function->name);
-        told.function = name[0] ? name : tables_text(t, function->system_name);
-        told.file = tables_text(t, function->file);
-        told.line = line <= INT32_MAX ? (uint32_t)line : 0;
+        names.function = name[0] ? name : tables_text(t, function->system_name);
+        names.file = tables_text(t, function->file);
+        names.line = line <= INT32_MAX ? (uint32_t)line : 0;
     }
-    return add_frame(t, location, build_named(t->build, location->image, offset_of(t, location), MIRE_FOUND_PC, &told));
+    return add_frame(t, location,
+                     build_named(t->build, location->image, offset_of(t, location), MIRE_FOUND_PC, &names));
 }
 
 /* The frames of a location, made when a sample first has it. */

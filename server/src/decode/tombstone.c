@@ -48,7 +48,7 @@ struct tombstone {
     const char *command;
     uint32_t frames[MIRE_BACKTRACE_MAX];
     size_t registers, memory, mappings, logs, fds, deeper;
-    bool told;
+    bool has_event;
 };
 
 /* ---- the event, of either form ---- */
@@ -148,7 +148,7 @@ static bool read_cause(struct tombstone *t, struct proto message)
 static bool read_frame(struct tombstone *t, uint32_t *out, struct proto message)
 {
     struct backtrace_module module = {.path = ""};
-    struct report_told told = {.function = "", .file = ""};
+    struct report_names named = {.function = "", .file = ""};
     struct proto_field field;
     uint64_t rel_pc = 0, pc = 0;
     while (proto_next(&field, &message)) {
@@ -157,7 +157,7 @@ static bool read_frame(struct tombstone *t, uint32_t *out, struct proto message)
         else if (field.number == FRAME_PC)
             pc = field.value;
         else if (field.number == FRAME_FUNCTION)
-            told.function = text_of(t, &field);
+            named.function = text_of(t, &field);
         else if (field.number == FRAME_FILE)
             module.path = text_of(t, &field);
         else if (field.number == FRAME_FILE_OFFSET)
@@ -168,7 +168,7 @@ static bool read_frame(struct tombstone *t, uint32_t *out, struct proto message)
     int32_t image = backtrace_image(&t->modules, &module);
     if (image >= 0 && pc >= rel_pc)
         ((struct report_image *)t->build.images.rows)[image].load = pc - rel_pc;
-    *out = build_named(&t->build, image, image >= 0 ? rel_pc : pc, MIRE_FOUND_PC, &told);
+    *out = build_named(&t->build, image, image >= 0 ? rel_pc : pc, MIRE_FOUND_PC, &named);
     return ended(t, &message);
 }
 
@@ -235,7 +235,7 @@ static bool read_field(struct tombstone *t, const struct proto_field *field)
         return true;
     case TOMB_TID:
         t->crash.tid = field->value;
-        t->told = true;
+        t->has_event = true;
         return true;
     case TOMB_COMMAND:
         t->command = t->command[0] ? t->command : text_of(t, field);
@@ -282,7 +282,7 @@ enum decode_outcome tombstone_decode(struct report *out, struct arena *arena, st
     while (!t->wrong && proto_next(&field, &t->message))
         read_field(t, &field);
     ended(t, &t->message);
-    if (!t->wrong && !t->told)
+    if (!t->wrong && !t->has_event)
         refuse(t, len, "this tombstone does not tell which thread crashed");
     if (!t->wrong && !t->threads.count)
         refuse(t, len, "this tombstone has no thread");

@@ -228,7 +228,7 @@ static void read_line(struct tomb_text *t, struct line_span line, struct text_li
     }
 }
 
-static void tell_device(struct tomb_text *t)
+static void take_device(struct tomb_text *t)
 {
     struct report *report = t->build->report;
     report->device.os_version = t->os_version;
@@ -250,7 +250,7 @@ static void finish_anr(struct tomb_text *t)
     report->process.pid = t->crash.pid <= UINT32_MAX ? t->crash.pid : 0;
     t->anr->pid = t->crash.pid;
     anr_finish_threads(t->anr);
-    anr_set_event(t->anr, &(struct anr_told){t->reason, t->crash.wall_ms, t->crash.wall_ms != 0, true});
+    anr_set_event(t->anr, &(struct anr_subject){t->reason, t->crash.wall_ms, t->crash.wall_ms != 0, true});
 }
 
 enum decode_outcome tombstone_text_decode(struct report *out, struct arena *arena, struct decode_fault *fault,
@@ -282,7 +282,7 @@ enum decode_outcome tombstone_text_decode(struct report *out, struct arena *aren
                  lines.number);
         return MIRE_DECODE_MALFORMED;
     }
-    tell_device(&t);
+    take_device(&t);
     if (t.anr->threads.count)
         finish_anr(&t);
     else

@@ -40,11 +40,12 @@ static size_t place_of(const struct write_names *names, const char *function, ui
     return (size_t)(hash >> 40) & (names->room - 1);
 }
 
-static int64_t find_name(const struct write_names *names, const struct report *report, const struct report_told *told)
+static int64_t find_name(const struct write_names *names, const struct report *report, const struct report_names *named)
 {
-    for (size_t at = place_of(names, told->function, told->line); names->table[at]; at = (at + 1) & (names->room - 1)) {
+    for (size_t at = place_of(names, named->function, named->line); names->table[at];
+         at = (at + 1) & (names->room - 1)) {
         const struct report_script *row = &report->scripts[names->table[at] - 1];
-        if (row->function == told->function && row->file == told->file && row->line == told->line)
+        if (row->function == named->function && row->file == named->file && row->line == named->line)
             return names->table[at] - 1;
     }
     return -1;
@@ -72,9 +73,9 @@ bool write_names_find(struct write_names *names, const struct report *report)
         return false;
     enter_rows(names, report);
     for (size_t i = 0; i < report->frame_count; i++) {
-        const struct report_told *told = report->frames[i].told;
-        names->row_of[i] = told ? find_name(names, report, told) : -1;
-        if (!told || names->row_of[i] >= 0 || names->count == MIRE_WIRE_SCRIPT_MAX)
+        const struct report_names *named = report->frames[i].names;
+        names->row_of[i] = named ? find_name(names, report, named) : -1;
+        if (!named || names->row_of[i] >= 0 || names->count == MIRE_WIRE_SCRIPT_MAX)
             continue;
         names->extra[names->extra_count++] = &report->frames[i];
         names->row_of[i] = (int64_t)names->count++;
@@ -119,7 +120,8 @@ void write_scripts(struct json_writer *w, const struct report *report, const str
     for (size_t i = 0; i < report->script_count; i++)
         write_script_row(&c, report->scripts[i].function, report->scripts[i].file, report->scripts[i].line);
     for (size_t i = 0; i < names->extra_count; i++)
-        write_script_row(&c, names->extra[i]->told->function, names->extra[i]->told->file, names->extra[i]->told->line);
+        write_script_row(&c, names->extra[i]->names->function, names->extra[i]->names->file,
+                         names->extra[i]->names->line);
     json_write_close(w, ']');
     write_column(w, MIRE_NAME_FUNCTION, c.function, count);
     write_column(w, MIRE_NAME_FILE, c.file, count);
@@ -165,7 +167,7 @@ void write_names_of_frames(struct json_writer *w, const struct report *report, c
     bool named = false, whole = false;
     for (size_t i = 0; i < report->frame_count; i++) {
         named |= names->row_of[i] >= 0;
-        whole |= names->row_of[i] >= 0 && report->frames[i].told->whole;
+        whole |= names->row_of[i] >= 0 && report->frames[i].names->whole;
     }
     if (named)
         write_column(w, MIRE_NAME_NAME, names->row_of, report->frame_count);
@@ -173,6 +175,6 @@ void write_names_of_frames(struct json_writer *w, const struct report *report, c
         return;
     json_write_open(w, MIRE_NAME_WHOLE, '[');
     for (size_t i = 0; i < report->frame_count; i++)
-        json_write_u64(w, NULL, report->frames[i].told && report->frames[i].told->whole);
+        json_write_u64(w, NULL, report->frames[i].names && report->frames[i].names->whole);
     json_write_close(w, ']');
 }

@@ -163,7 +163,7 @@ static const char *thread_name(const struct finding *f)
 }
 
 /* "main holds 60 % of the sampled time of thread writer"; without a function to blame, the share of the largest one. */
-static const char *tell_share(struct finding *f, const struct feature *out, uint64_t all)
+static const char *count_share(struct finding *f, const struct feature *out, uint64_t all)
 {
     const char *of = f->thread == MIRE_TREE_ALL ? "" : " of thread ";
     const char *thread = f->thread == MIRE_TREE_ALL ? "" : thread_name(f);
@@ -179,7 +179,7 @@ static const char *tell_share(struct finding *f, const struct feature *out, uint
 }
 
 /* The explanation of Caller1, and the verdict in the document. */
-static int tell_why(struct feature *out, struct finding *f)
+static int explain(struct feature *out, struct finding *f)
 {
     uint64_t all = f->path.all ? f->path.all : 1;
     const struct report_event *event = category_is_of_process(out->category) ? NULL : &f->report->event;
@@ -192,7 +192,7 @@ static int tell_why(struct feature *out, struct finding *f)
         f->doc->verdict = (struct resolved_verdict){true, step->location, (uint32_t)(step->weight * 1000000 / all)};
     }
     if (f->path.count || f->path.total) {
-        const char *share = tell_share(f, out, all);
+        const char *share = count_share(f, out, all);
         out->why =
             share ? arena_printf(f->arena, "%s (%s)%s%s", share, f->found.how, losses[0] ? "; " : "", losses) : NULL;
     } else {
@@ -269,7 +269,7 @@ static int find_callers(struct feature *out, struct finding *f)
         out->caller2 = (struct caller){.function = f->report->event.name, .image = "", .location = ""};
         out->joins = false;
     }
-    return rc ? rc : tell_why(out, f);
+    return rc ? rc : explain(out, f);
 }
 
 /* Did the device see the thread asleep most of the time, without knowing whether its loop waited? */
@@ -336,12 +336,12 @@ int feature_find(struct feature *out, struct arena *arena, struct resolved *doc,
         rc = find_path(&f);
     if (rc)
         return rc;
-    enum event_category told = out->category;
+    enum event_category given = out->category;
     judge_marks(out, &f);
     rc = find_callers(out, &f);
     if (rc)
         return rc;
-    out->reason = find_reason(told, &f);
+    out->reason = find_reason(given, &f);
     if (out->reason == MIRE_REASON_LOCK || out->reason == MIRE_REASON_WAIT)
         rc = holder_find(&out->holder, arena, doc, f.classes.of);
     return rc ? rc : feature_seal(out, arena, doc);

@@ -132,8 +132,8 @@ static enum event_reason reason_of(enum memory_reason reason)
     return reasons[reason];
 }
 
-static int tell_why(struct feature *out, struct arena *arena, const struct memory_category *category,
-                    enum memory_reason reason, uint64_t held, uint64_t all, const char *how)
+static int explain(struct feature *out, struct arena *arena, const struct memory_category *category,
+                   enum memory_reason reason, uint64_t held, uint64_t all, const char *how)
 {
     static const char *const of_what[MIRE_MEMORY_REASON_COUNT] = {"bytes", "bytes", "objects", "growth"};
     out->why =
@@ -175,7 +175,7 @@ static int find_callers(struct feature *out, struct blaming *b)
         rc = way_caller(&out->caller2, b->arena, &way, two);
     if (memory->name[0])
         out->caller2 = (struct caller){.function = memory->name, .image = "", .location = ""};
-    return rc ? rc : tell_why(out, b->arena, category, reason, held, all, how);
+    return rc ? rc : explain(out, b->arena, category, reason, held, all, how);
 }
 
 int feature_find_memory(struct feature *out, struct arena *arena, struct resolved *doc, const struct report *report,

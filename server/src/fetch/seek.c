@@ -215,7 +215,7 @@ static void say_nowhere(char *out, size_t room, size_t dirs, size_t servers)
         snprintf(out + len, room - (size_t)len, "; no debuginfod server is asked");
 }
 
-static int tell(struct seeking *seeking)
+static int store_result(struct seeking *seeking)
 {
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
     const struct seek_options *options = &seeking->seek->options;
@@ -296,7 +296,7 @@ static int step(struct seek *seek)
     for (size_t i = 0; !rc && i < seek->options.debuginfod_count && !seeking.found && !seeking.held; i++)
         rc = ask_server(&seeking, seek->options.debuginfod[i]);
     if (!rc)
-        rc = tell(&seeking);
+        rc = store_result(&seeking);
     return rc ? rc : 1;
 }
 

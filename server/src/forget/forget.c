@@ -40,7 +40,7 @@ static int decode(struct forget_one *one, const struct forget_stored *stored, st
                                        .encoding = stored->encoding,
                                        .body = stored->body.bytes,
                                        .body_len = stored->body.len,
-                                       .clock_told = stored->clock_told,
+                                       .clock_known = stored->clock_known,
                                        .clock_behind_ms = stored->clock_behind_ms};
     memcpy(item->claim.report_id.bytes, stored->key.report_id, sizeof stored->key.report_id);
     int rc = stages_decode(item);

@@ -61,7 +61,7 @@ static bool encoding_is_taken(const struct request *request)
 }
 
 /* Nothing says where the body ends. */
-static bool lacks_length(const struct exchange *exchange)
+static bool is_without_length(const struct exchange *exchange)
 {
     enum http_method method = exchange->request.method;
     bool wants_body = method == MIRE_HTTP_POST || method == MIRE_HTTP_PUT;
@@ -79,7 +79,7 @@ bool exchange_refuse(struct exchange *exchange)
                              exchange->server->options.table_count);
     if (status)
         return !refuse_route(exchange, status, allowed);
-    if (lacks_length(exchange))
+    if (is_without_length(exchange))
         return !reply_error(&exchange->reply, request, 411, "length", "Send Content-Length, or the body in chunks.");
     if (exchange->announced > request->route->body_cap) {
         exchange_refuse_size(exchange);

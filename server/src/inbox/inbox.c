@@ -26,7 +26,7 @@ static int add_row(struct pg_tx *tx, const struct inbox_row *row)
         PG_TEXT(row->format),
         PG_TEXT(row->encoding),
         PG_BYTES(row->body, row->body_len),
-        row->clock_told ? PG_INT8(row->clock_behind_ms) : PG_NULL(),
+        row->clock_known ? PG_INT8(row->clock_behind_ms) : PG_NULL(),
         row->received_us ? PG_TIME(row->received_us) : PG_NULL(),
         PG_INT8(row->key_id),
         PG_TEXT(row->country ? row->country : ""),
@@ -126,7 +126,7 @@ static bool read_claim(struct inbox_claim *out, const struct inbox_keys *keys, s
         .encoding = arena_strdup(arena, pg_text(rows, row, 4)),
         .body = (const uint8_t *)arena_copy(arena, body.bytes, body.len),
         .body_len = body.len,
-        .clock_told = !pg_is_null(rows, row, 6),
+        .clock_known = !pg_is_null(rows, row, 6),
         .clock_behind_ms = pg_int(rows, row, 6),
         .country = arena_strdup(arena, pg_text(rows, row, 7)),
     };

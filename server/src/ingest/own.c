@@ -67,8 +67,8 @@ static void read_clock(struct inbox_row *row, const struct request *request)
     const char *sent = request_header(request, MIRE_CLOCK_HEADER);
     size_t digits = sent ? strspn(sent, "0123456789") : 0;
 
-    row->clock_told = digits && digits <= MIRE_CLOCK_DIGITS && !sent[digits];
-    row->clock_behind_ms = row->clock_told ? clock_wall_us() / 1000 - strtoll(sent, NULL, 10) : 0;
+    row->clock_known = digits && digits <= MIRE_CLOCK_DIGITS && !sent[digits];
+    row->clock_behind_ms = row->clock_known ? clock_wall_us() / 1000 - strtoll(sent, NULL, 10) : 0;
 }
 
 static int enqueue(struct ingest *ingest, struct request *request, struct reply *reply,

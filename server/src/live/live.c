@@ -33,13 +33,13 @@ struct live {
     bool stopping; /* guarded by mutex, as the members below are */
     struct waiting board[MIRE_LIVE_MAX];
     size_t count;
-    uint64_t told, refused;
+    uint64_t answered, refused;
     int32_t apps[MIRE_LIVE_MAX]; /* the thread's: apps that requests wait for, each once */
     struct news news[MIRE_LIVE_MAX];
     size_t app_count;
 };
 
-int live_tell(struct reply *reply, const struct news *news)
+int live_announce(struct reply *reply, const struct news *news)
 {
     text_fini(&reply->text);
     text_printf(&reply->text,
@@ -93,8 +93,8 @@ static void answer(struct live *live, size_t at, struct news news)
     struct waiting one = live->board[at];
 
     live->board[at] = live->board[--live->count];
-    live->told++;
-    if (live_tell(one.reply, &news) != MIRE_HTTP_DONE)
+    live->answered++;
+    if (live_announce(one.reply, &news) != MIRE_HTTP_DONE)
         one.reply->status = 500;
     one.request->finish(one.request);
 }
@@ -216,11 +216,11 @@ void live_metrics(struct live *live, struct text *out)
         return;
     pthread_mutex_lock(&live->mutex);
     size_t count = live->count;
-    uint64_t told = live->told, refused = live->refused;
+    uint64_t answered = live->answered, refused = live->refused;
     pthread_mutex_unlock(&live->mutex);
     metric_head(out, "mire_live_waiting", "gauge", "Requests of pages that wait for a change.");
     metric_value(out, "mire_live_waiting", NULL, (double)count);
     metric_head(out, "mire_live_total", "counter", "Such requests, by outcome.");
-    metric_value(out, "mire_live_total", "outcome=\"answered\"", (double)told);
+    metric_value(out, "mire_live_total", "outcome=\"answered\"", (double)answered);
     metric_value(out, "mire_live_total", "outcome=\"refused\"", (double)refused);
 }

@@ -30,7 +30,7 @@ int live_start(struct live **out, struct pg *pg);
 int live_wait(struct live *live, struct request *request, struct reply *reply, int32_t app, const struct news *seen);
 
 /* Fill the reply with an event with these news. MIRE_HTTP_DONE, or a fault. */
-int live_tell(struct reply *reply, const struct news *news);
+int live_announce(struct reply *reply, const struct news *news);
 
 /* Read the id of an event. False: it is none. */
 bool live_parse(struct news *out, const char *id);

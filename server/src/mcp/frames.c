@@ -154,7 +154,7 @@ static uint32_t step(const struct frame_tree *tree, uint32_t at, unsigned *depth
     return at ? tree->next[at] : 0;
 }
 
-void mcp_tell_tree(struct mcp_call *call, const struct json *json, double least_percent)
+void mcp_write_tree(struct mcp_call *call, const struct json *json, double least_percent)
 {
     struct frame_tree tree;
     unsigned depth = 0, lines = 0;
@@ -178,7 +178,7 @@ void mcp_tell_tree(struct mcp_call *call, const struct json *json, double least_
     tree_fini(&tree);
 }
 
-void mcp_tell_frames(struct mcp_call *call, const struct json *json, const char *text)
+void mcp_write_frames(struct mcp_call *call, const struct json *json, const char *text)
 {
     struct frame_tree tree;
     unsigned lines = 0;

@@ -67,13 +67,13 @@ bool mcp_ask_plain(struct mcp_call *call, struct text *body, const char *path, c
 void mcp_escape(struct text *out, const char *value);
 
 /* Texts of answers. Each appends to call->out. */
-void mcp_tell_apps(struct mcp_call *call, const struct json *json);
-void mcp_tell_issues(struct mcp_call *call, const struct json *json);
-void mcp_tell_changes(struct mcp_call *call, const struct json *json);
-void mcp_tell_rates(struct mcp_call *call, const struct json *json);
-void mcp_tell_alerts(struct mcp_call *call, const struct json *json);
-void mcp_tell_tree(struct mcp_call *call, const struct json *json, double least_percent);
-void mcp_tell_frames(struct mcp_call *call, const struct json *json, const char *text);
+void mcp_write_apps(struct mcp_call *call, const struct json *json);
+void mcp_write_issues(struct mcp_call *call, const struct json *json);
+void mcp_write_changes(struct mcp_call *call, const struct json *json);
+void mcp_write_rates(struct mcp_call *call, const struct json *json);
+void mcp_write_alerts(struct mcp_call *call, const struct json *json);
+void mcp_write_tree(struct mcp_call *call, const struct json *json, double least_percent);
+void mcp_write_frames(struct mcp_call *call, const struct json *json, const char *text);
 
 /* A member's text, "" if there is none. Owned by the caller; NULL: out of memory. */
 char *mcp_text(const struct json *json, uint32_t object, const char *name);

@@ -46,7 +46,7 @@ static bool read_object(struct json *json, const struct text *body)
 }
 
 /* The server's refusal in its own words. */
-static void fail_as_told(struct mcp_call *call, long status, const struct text *body)
+static void fail_as_answered(struct mcp_call *call, long status, const struct text *body)
 {
     struct json json;
 
@@ -69,7 +69,7 @@ bool mcp_ask_plain(struct mcp_call *call, struct text *body, const char *path, c
 
     if (status == 200 && !text_failed(body))
         return true;
-    fail_as_told(call, status, body);
+    fail_as_answered(call, status, body);
     return false;
 }
 
@@ -111,8 +111,8 @@ static void add_query(struct mcp_call *call, struct text *path, const char *cons
     }
 }
 
-static void ask_and_tell(struct mcp_call *call, const struct text *path,
-                         void (*tell)(struct mcp_call *call, const struct json *json))
+static void ask_and_write(struct mcp_call *call, const struct text *path,
+                          void (*write)(struct mcp_call *call, const struct json *json))
 {
     MIRE_SCOPED(text_fini) struct text body = {0};
     struct json json;
@@ -121,12 +121,12 @@ static void ask_and_tell(struct mcp_call *call, const struct text *path,
     if (text_failed(path))
         mcp_fail(call, "No memory for the question");
     else if (mcp_get(call, &json, &body, path->bytes))
-        tell(call, &json);
+        write(call, &json);
     json_fini(&json);
 }
 
 static void ask_of_app(struct mcp_call *call, const char *rest, const char *const (*names)[2],
-                       void (*tell)(struct mcp_call *call, const struct json *json))
+                       void (*write)(struct mcp_call *call, const struct json *json))
 {
     MIRE_SCOPED(text_fini) struct text path = {0};
 
@@ -134,7 +134,7 @@ static void ask_of_app(struct mcp_call *call, const char *rest, const char *cons
         return;
     text_add(&path, rest);
     add_query(call, &path, names);
-    ask_and_tell(call, &path, tell);
+    ask_and_write(call, &path, write);
 }
 
 static void run_apps(struct mcp_call *call)
@@ -142,33 +142,33 @@ static void run_apps(struct mcp_call *call)
     MIRE_SCOPED(text_fini) struct text path = {0};
 
     text_add(&path, "/api/v1/apps");
-    ask_and_tell(call, &path, mcp_tell_apps);
+    ask_and_write(call, &path, mcp_write_apps);
 }
 
 static void run_issues(struct mcp_call *call)
 {
     static const char *const names[][2] = {{"range", "t"},   {"kind", "kind"},   {"state", "state"},   {"version", "v"},
                                            {"sort", "sort"}, {"limit", "limit"}, {"cursor", "cursor"}, {NULL, NULL}};
-    ask_of_app(call, "/issues", names, mcp_tell_issues);
+    ask_of_app(call, "/issues", names, mcp_write_issues);
 }
 
 static void run_changes(struct mcp_call *call)
 {
     static const char *const names[][2] = {
         {"range", "t"}, {"version", "v"}, {"against", "against"}, {"kind", "kind"}, {NULL, NULL}};
-    ask_of_app(call, "/changes", names, mcp_tell_changes);
+    ask_of_app(call, "/changes", names, mcp_write_changes);
 }
 
 static void run_rates(struct mcp_call *call)
 {
     static const char *const names[][2] = {{"range", "t"}, {"version", "v"}, {"channel", "channel"}, {NULL, NULL}};
-    ask_of_app(call, "/rates", names, mcp_tell_rates);
+    ask_of_app(call, "/rates", names, mcp_write_rates);
 }
 
 static void run_alerts(struct mcp_call *call)
 {
     static const char *const names[][2] = {{NULL, NULL}};
-    ask_of_app(call, "/alerts", names, mcp_tell_alerts);
+    ask_of_app(call, "/alerts", names, mcp_write_alerts);
 }
 
 static void run_issue(struct mcp_call *call)
@@ -196,18 +196,18 @@ static bool add_issue(struct mcp_call *call, struct text *path)
     return true;
 }
 
-static void tell_whole_tree(struct mcp_call *call, const struct json *json)
+static void write_whole_tree(struct mcp_call *call, const struct json *json)
 {
     const char *least = mcp_value(call, "least_percent");
-    mcp_tell_tree(call, json, least ? strtod(least, NULL) : 2);
+    mcp_write_tree(call, json, least ? strtod(least, NULL) : 2);
 }
 
-static void tell_found_frames(struct mcp_call *call, const struct json *json)
+static void write_found_frames(struct mcp_call *call, const struct json *json)
 {
-    mcp_tell_frames(call, json, mcp_value(call, "text"));
+    mcp_write_frames(call, json, mcp_value(call, "text"));
 }
 
-static void ask_flame(struct mcp_call *call, void (*tell)(struct mcp_call *call, const struct json *json))
+static void ask_flame(struct mcp_call *call, void (*write)(struct mcp_call *call, const struct json *json))
 {
     static const char *const names[][2] = {{"range", "t"}, {"version", "v"}, {"of", "of"}, {NULL, NULL}};
     MIRE_SCOPED(text_fini) struct text path = {0};
@@ -216,12 +216,12 @@ static void ask_flame(struct mcp_call *call, void (*tell)(struct mcp_call *call,
         return;
     text_add(&path, "/flame");
     add_query(call, &path, names);
-    ask_and_tell(call, &path, tell);
+    ask_and_write(call, &path, write);
 }
 
 static void run_stacks(struct mcp_call *call)
 {
-    ask_flame(call, tell_whole_tree);
+    ask_flame(call, write_whole_tree);
 }
 
 static void run_search(struct mcp_call *call)
@@ -229,9 +229,9 @@ static void run_search(struct mcp_call *call)
     static const char *const names[][2] = {{"text", "q"}, {"range", "t"}, {NULL, NULL}};
 
     if (mcp_value(call, "issue"))
-        ask_flame(call, tell_found_frames);
+        ask_flame(call, write_found_frames);
     else
-        ask_of_app(call, "/issues", names, mcp_tell_issues);
+        ask_of_app(call, "/issues", names, mcp_write_issues);
 }
 
 /* Send a body that is good. */

@@ -81,22 +81,22 @@ enum alert_verdict alert_judge(enum alert_kind kind, const struct alert_point *p
 }
 
 /* The message that a firing alert sends now. */
-static unsigned tell(struct alert_state *state, const struct alert_rule *rule, int64_t now_us)
+static unsigned notify(struct alert_state *state, const struct alert_rule *rule, int64_t now_us)
 {
     bool acked = state->acked_us != 0;
     unsigned due = 0;
 
-    if (!state->told_us) {
-        due |= acked ? 0 : ALERT_TELL_FIRED;
-    } else if (!acked && rule->repeat_s && now_us - state->told_us >= (int64_t)rule->repeat_s * US) {
-        due |= ALERT_TELL_AGAIN;
+    if (!state->notified_us) {
+        due |= acked ? 0 : ALERT_NOTIFY_FIRED;
+    } else if (!acked && rule->repeat_s && now_us - state->notified_us >= (int64_t)rule->repeat_s * US) {
+        due |= ALERT_NOTIFY_AGAIN;
     }
     if (!acked && rule->escalate_s && !state->escalated_us &&
         now_us - state->fired_us >= (int64_t)rule->escalate_s * US)
-        due |= ALERT_TELL_ESCALATED;
-    if (due & (ALERT_TELL_FIRED | ALERT_TELL_AGAIN))
-        state->told_us = now_us;
-    if (due & ALERT_TELL_ESCALATED)
+        due |= ALERT_NOTIFY_ESCALATED;
+    if (due & (ALERT_NOTIFY_FIRED | ALERT_NOTIFY_AGAIN))
+        state->notified_us = now_us;
+    if (due & ALERT_NOTIFY_ESCALATED)
         state->escalated_us = now_us;
     return due;
 }
@@ -113,14 +113,14 @@ unsigned alert_step(struct alert_state *state, const struct alert_rule *rule, en
     }
     if (verdict == ALERT_CLEAR) {
         state->over_us = now_us;
-        return state->told_us || state->escalated_us ? ALERT_TELL_OVER : 0;
+        return state->notified_us || state->escalated_us ? ALERT_NOTIFY_OVER : 0;
     }
     if (!state->fired_us) {
         if (now_us - state->began_us < (int64_t)rule->hold_s * US)
             return 0;
         state->fired_us = now_us;
     }
-    return is_mute ? 0 : tell(state, rule, now_us);
+    return is_mute ? 0 : notify(state, rule, now_us);
 }
 
 bool alert_is_quiet(const struct alert_rule *rule, int minute)

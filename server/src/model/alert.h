@@ -57,8 +57,8 @@ struct alert_rule {
     int32_t window_s, hold_s, repeat_s, escalate_s;
     int32_t quiet_from, quiet_to; /* minutes of the day; -1: none */
     const char *quiet_zone;
-    int64_t tells[MIRE_ALERT_CHANNELS_MAX], escalates[MIRE_ALERT_CHANNELS_MAX];
-    uint32_t tell_count, escalate_count;
+    int64_t notifies[MIRE_ALERT_CHANNELS_MAX], escalates[MIRE_ALERT_CHANNELS_MAX];
+    uint32_t notify_count, escalate_count;
     bool is_default;
     int64_t snoozed_us; /* until when; 0: not */
     int64_t looked_us;
@@ -100,14 +100,14 @@ enum alert_verdict alert_judge(enum alert_kind kind, const struct alert_point *p
 
 /* State of an alert. */
 struct alert_state {
-    int64_t began_us, fired_us, told_us, escalated_us, acked_us, over_us; /* 0: not */
+    int64_t began_us, fired_us, notified_us, escalated_us, acked_us, over_us; /* 0: not */
 };
 
 enum {
-    ALERT_TELL_FIRED = 1,
-    ALERT_TELL_AGAIN = 2,
-    ALERT_TELL_ESCALATED = 4,
-    ALERT_TELL_OVER = 8,
+    ALERT_NOTIFY_FIRED = 1,
+    ALERT_NOTIFY_AGAIN = 2,
+    ALERT_NOTIFY_ESCALATED = 4,
+    ALERT_NOTIFY_OVER = 8,
 };
 
 /*

@@ -114,7 +114,7 @@ struct report_script {    /* a frame of a script, or the name that the sender ha
     uint32_t line;        /* 0 if unknown */
 };
 
-struct report_told {      /* a native frame's names in the report */
+struct report_names {     /* a native frame's names in the report */
     const char *function; /* never empty */
     const char *file;     /* "" if unknown */
     uint32_t line;        /* 0 if unknown */
@@ -135,8 +135,8 @@ struct report_frame {
     uint8_t found;   /* enum frame_found */
     uint64_t offset; /* address to look up, minus the image's load bias; the bare address if image is -1; for an
                         image of Java the row of java, for a script the row of scripts, which exists */
-    const struct report_told *told; /* NULL: the report has no name. Debug files come first */
-    uint32_t into;                  /* bytes from the begin of its function; 0: unknown */
+    const struct report_names *names; /* NULL: the report has no name. Debug files come first */
+    uint32_t into;                    /* bytes from the begin of its function; 0: unknown */
 };
 
 struct report_node {

@@ -71,7 +71,7 @@ static void *watch_run(void *context)
 {
     struct pg *pg = context;
     struct pg_pool_watch *watch = pg_watch_of(pg);
-    struct pollfd told = {.fd = watch->stop_fd, .events = POLLIN};
+    struct pollfd stop = {.fd = watch->stop_fd, .events = POLLIN};
     PGconn *conn = NULL;
     do {
         bool frozen = false;
@@ -88,7 +88,7 @@ static void *watch_run(void *context)
         int was = atomic_exchange(&watch->state, state);
         if (was != state && (state == MIRE_PG_FROZEN || was == MIRE_PG_FROZEN))
             log_event(pg_log(pg), MIRE_LOG_WARN, "pg.frozen", LOG_NUMBER("frozen", state == MIRE_PG_FROZEN));
-    } while (poll(&told, 1, BETWEEN_MS) <= 0);
+    } while (poll(&stop, 1, BETWEEN_MS) <= 0);
     PQfinish(conn);
     return NULL;
 }

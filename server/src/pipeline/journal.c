@@ -74,8 +74,8 @@ static void suspect(const struct journal *journal, const struct journal_slot *sl
         return;
     struct suspect_name name = suspect_name(slot->build_id, slot->build_id_len);
     MIRE_SCOPED(close_fd) int fd = openat(journal->dir, name.text, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    bool told = fd >= 0 && write(fd, "!", 1) == 1;
-    log_event(log, MIRE_LOG_WARN, told ? "work.suspect" : "work.suspect_lost", LOG_TEXT("file", name.text));
+    bool given = fd >= 0 && write(fd, "!", 1) == 1;
+    log_event(log, MIRE_LOG_WARN, given ? "work.suspect" : "work.suspect_lost", LOG_TEXT("file", name.text));
 }
 
 /* The report was being derived again, or is finished. */

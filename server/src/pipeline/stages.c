@@ -23,7 +23,7 @@
 static void find_occurred(struct item *item)
 {
     const struct inbox_claim *claim = &item->claim;
-    struct aggregate_clock clock = {claim->clock_told, claim->clock_behind_ms, item->keep_days};
+    struct aggregate_clock clock = {claim->clock_known, claim->clock_behind_ms, item->keep_days};
 
     if (!item->occurred.at_us)
         item->occurred = aggregate_occurred(&item->report, claim->received_us, &clock);

@@ -92,8 +92,8 @@ static void *worker_main(void *argument)
     return NULL;
 }
 
-static int tell_rules(enum rules_outcome outcome, const struct rules_fault *fault, const char *path,
-                      const struct log *log)
+static int log_rules(enum rules_outcome outcome, const struct rules_fault *fault, const char *path,
+                     const struct log *log)
 {
     switch (outcome) {
     case MIRE_RULES_OK:
@@ -111,11 +111,11 @@ static int read_rules(struct work *work, const struct work_options *options)
 {
     struct rules_fault fault = {0};
     enum rules_outcome outcome = rules_load(&work->rules, &fault, options->rules_path);
-    int rc = tell_rules(outcome, &fault, options->rules_path, options->log);
+    int rc = log_rules(outcome, &fault, options->rules_path, options->log);
     if (rc)
         return rc;
     outcome = suspect_rules_load(&work->suspects, &fault, options->suspects_path);
-    return tell_rules(outcome, &fault, options->suspects_path, options->log);
+    return log_rules(outcome, &fault, options->suspects_path, options->log);
 }
 
 static bool admit(void *context, const uint8_t *id, size_t id_len)

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const tables[] = {"report", "event", "event_stack", "memory_baseline", "session", "lacking"};
+static const char *const tables[] = {"report", "event", "event_stack", "memory_baseline", "session", "report_missing"};
 #define HOUR_DAYS   8 /* days before today whose hours are kept as cells */
 #define TABLE_COUNT (sizeof tables / sizeof *tables)
 #define CROWD       1000 /* reports of a day without a partition that ask for one */
@@ -125,12 +125,12 @@ static int sweep(struct pg_tx *tx, const struct pg_days *days)
         "DELETE FROM event_other WHERE received_at < $1",
         "DELETE FROM memory_baseline_other WHERE received_at < $1",
         "DELETE FROM session_other WHERE received_at < $1",
-        "DELETE FROM lacking_set WHERE seen < ($1::timestamptz AT TIME ZONE 'UTC')::date - 2",
+        "DELETE FROM missing_set WHERE seen < ($1::timestamptz AT TIME ZONE 'UTC')::date - 2",
     };
     static const char *const orphans[] = {
         "DELETE FROM event_stack_other s WHERE NOT EXISTS (SELECT FROM event_other e"
         " WHERE e.slot = s.slot AND e.day = s.day AND e.report_id = s.report_id)",
-        "DELETE FROM lacking_other l WHERE NOT EXISTS (SELECT FROM event_other e"
+        "DELETE FROM report_missing_other l WHERE NOT EXISTS (SELECT FROM event_other e"
         " WHERE e.slot = l.slot AND e.day = l.day AND e.report_id = l.report_id)",
         "DELETE FROM inbox i WHERE NOT EXISTS (SELECT FROM report r"
         " WHERE r.slot = i.slot AND r.day = i.day AND r.report_id = i.report_id)",
@@ -220,7 +220,7 @@ static int clean_day(struct pg_tx *tx, int32_t app, int32_t day)
                                  " AND s.day = $2 AND s.slot = e.slot AND s.report_id = e.report_id";
     static const char *const sql[] = {
         stacks,
-        "DELETE FROM lacking WHERE app_id = $1 AND day = $2",
+        "DELETE FROM report_missing WHERE app_id = $1 AND day = $2",
         "DELETE FROM event WHERE app_id = $1 AND day = $2",
         "DELETE FROM memory_baseline WHERE app_id = $1 AND day = $2",
         "DELETE FROM session WHERE app_id = $1 AND day = $2",

@@ -51,7 +51,7 @@ static int job_rules(const struct rules **out, struct in_force *last, struct wor
     return rc;
 }
 
-static void tell(const struct work *work, const struct move *move, const char *why)
+static void log_failure(const struct work *work, const struct move *move, const char *why)
 {
     char id[MIRE_UUID_TEXT];
     uuid_format(id, &move->item.claim.report_id);
@@ -83,7 +83,7 @@ static int derive(struct worker *worker, struct move *move, struct pg_tx *tx, st
                                        .attempts = stored->attempts};
     memcpy(item->claim.report_id.bytes, stored->key.report_id, sizeof stored->key.report_id);
     if (stored->attempts >= MIRE_REKEY_ATTEMPTS_MAX) {
-        tell(work, move, "it failed too often");
+        log_failure(work, move, "it failed too often");
         move->left = true;
         return 0;
     }
@@ -93,7 +93,7 @@ static int derive(struct worker *worker, struct move *move, struct pg_tx *tx, st
     rc = stages_derive(item);
     journal_drop(&work->journal, worker->slot);
     if (rc == MIRE_STAGE_UNUSABLE) {
-        tell(work, move, item->reason);
+        log_failure(work, move, item->reason);
         move->left = true;
         return 0;
     }

@@ -10,13 +10,13 @@
 #define RULE_COLUMNS                                                                                               \
     "r.rule_id, r.app_id, r.name, r.kind, r.measure, r.scope, r.versions, r.kinds, r.channel, r.against, r.bound," \
     " r.window_s, r.hold_s, r.repeat_s, r.escalate_s, coalesce(r.quiet_from, -1), coalesce(r.quiet_to, -1),"       \
-    " r.quiet_zone, array_to_string(r.tells, ','), array_to_string(r.escalates, ','), r.is_default,"               \
+    " r.quiet_zone, array_to_string(r.notifies, ','), array_to_string(r.escalates, ','), r.is_default,"            \
     " coalesce(r.snoozed_until, 'epoch'), r.made_by, r.fault, coalesce(nullif(r.looked_at, '-infinity'), 'epoch')"
 
-#define ALERT_COLUMNS                                                                                         \
-    "a.alert_id, a.rule_id, a.app_id, a.subject, a.began_at, coalesce(a.fired_at, 'epoch'),"                  \
-    " coalesce(a.told_at, 'epoch'), coalesce(a.escalated_at, 'epoch'), coalesce(a.acked_at, 'epoch'),"        \
-    " coalesce(a.over_at, 'epoch'), a.tellings, a.value, a.low, a.high, a.bound, a.verdict, a.spark, a.page," \
+#define ALERT_COLUMNS                                                                                              \
+    "a.alert_id, a.rule_id, a.app_id, a.subject, a.began_at, coalesce(a.fired_at, 'epoch'),"                       \
+    " coalesce(a.notified_at, 'epoch'), coalesce(a.escalated_at, 'epoch'), coalesce(a.acked_at, 'epoch'),"         \
+    " coalesce(a.over_at, 'epoch'), a.notifications, a.value, a.low, a.high, a.bound, a.verdict, a.spark, a.page," \
     " a.acked_by, a.ack_key, r.name, r.kind"
 
 /* Every app begins with it: the lag rate of each version and day, against the week before. */
@@ -71,7 +71,7 @@ static int take_rule(struct alert_rule *out, struct arena *arena, const struct p
                                .made_by = keep(&failed, arena, rows, row, 22),
                                .fault = keep(&failed, arena, rows, row, 23),
                                .looked_us = pg_time(rows, row, 24)};
-    out->tell_count = take_numbers(out->tells, pg_text(rows, row, 18));
+    out->notify_count = take_numbers(out->notifies, pg_text(rows, row, 18));
     out->escalate_count = take_numbers(out->escalates, pg_text(rows, row, 19));
     if (out->kind == ALERT_KINDS || (out->kind == ALERT_RATE && out->measure == ALERT_MEASURES))
         return MIRE_FAULT_BROKEN;
@@ -85,7 +85,7 @@ int rows_alert_defaults(struct pg_tx *tx)
     for (size_t i = 0; !rc && i < pg_row_count(rows); i++)
         rc = pg_query(NULL, tx,
                       "INSERT INTO alert_rule (app_id, name, kind, measure, scope, against, bound, window_s, hold_s,"
-                      " repeat_s, escalate_s, tells, escalates, is_default, made_by)"
+                      " repeat_s, escalate_s, notifies, escalates, is_default, made_by)"
                       " VALUES ($4, $1, 'rate', 'lag', 'each', 'week', $2, 86400, 0, $3, 0, '{}', '{}', true, 'mired')"
                       " ON CONFLICT (app_id) WHERE is_default DO NOTHING",
                       PG_TEXT(DEFAULT_NAME), PG_REAL(DEFAULT_BOUND), PG_INT4(DEFAULT_REPEAT),
@@ -127,7 +127,7 @@ int rows_alert_rule_find(struct alert_rule *out, struct pg_tx *tx, struct arena 
         PG_TEXT((r)->versions), PG_TEXT((r)->kinds), PG_TEXT((r)->channel), PG_TEXT((r)->against_week ? "week" : ""), \
         PG_REAL((r)->bound), PG_INT4((r)->window_s), PG_INT4((r)->hold_s), PG_INT4((r)->repeat_s),                    \
         PG_INT4((r)->escalate_s), PG_INT4((r)->quiet_from), PG_INT4((r)->quiet_to), PG_TEXT((r)->quiet_zone),         \
-        PG_INT8S((r)->tells, (r)->tell_count), PG_INT8S((r)->escalates, (r)->escalate_count)
+        PG_INT8S((r)->notifies, (r)->notify_count), PG_INT8S((r)->escalates, (r)->escalate_count)
 
 int rows_alert_rule_put(struct alert_rule *rule, struct pg_tx *tx)
 {
@@ -139,13 +139,13 @@ int rows_alert_rule_put(struct alert_rule *rule, struct pg_tx *tx)
                       "UPDATE alert_rule SET name = $2, kind = $3, measure = $4, scope = $5, versions = $6, kinds = $7,"
                       " channel = $8, against = $9, bound = $10, window_s = $11, hold_s = $12, repeat_s = $13,"
                       " escalate_s = $14, quiet_from = nullif($15, -1), quiet_to = nullif($16, -1), quiet_zone = $17,"
-                      " tells = $18, escalates = $19, looked_at = '-infinity', fault = ''"
+                      " notifies = $18, escalates = $19, looked_at = '-infinity', fault = ''"
                       " WHERE app_id = $1 AND rule_id = $20 AND removed_at IS NULL RETURNING rule_id",
                       RULE_PARAMS(rule), PG_INT8(rule->rule));
     else
         rc = pg_query(&rows, tx,
                       "INSERT INTO alert_rule (app_id, name, kind, measure, scope, versions, kinds, channel, against,"
-                      " bound, window_s, hold_s, repeat_s, escalate_s, quiet_from, quiet_to, quiet_zone, tells,"
+                      " bound, window_s, hold_s, repeat_s, escalate_s, quiet_from, quiet_to, quiet_zone, notifies,"
                       " escalates, made_by) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,"
                       " nullif($15, -1), nullif($16, -1), $17, $18, $19, $20) RETURNING rule_id",
                       RULE_PARAMS(rule), PG_TEXT(rule->made_by));
@@ -229,11 +229,11 @@ static int take_alert(struct alert_row *out, struct arena *arena, const struct p
                               .subject = keep(&failed, arena, rows, row, 3),
                               .state = {.began_us = pg_time(rows, row, 4),
                                         .fired_us = pg_time(rows, row, 5),
-                                        .told_us = pg_time(rows, row, 6),
+                                        .notified_us = pg_time(rows, row, 6),
                                         .escalated_us = pg_time(rows, row, 7),
                                         .acked_us = pg_time(rows, row, 8),
                                         .over_us = pg_time(rows, row, 9)},
-                              .tellings = (int32_t)pg_int(rows, row, 10),
+                              .notifications = (int32_t)pg_int(rows, row, 10),
                               .value = pg_real(rows, row, 11),
                               .low = pg_real(rows, row, 12),
                               .high = pg_real(rows, row, 13),
@@ -280,22 +280,23 @@ int rows_alert_put(struct alert_row *alert, struct pg_tx *tx)
     if (alert->alert)
         return pg_query(
             NULL, tx,
-            "UPDATE alert SET fired_at = " OR_NULL("2") ", told_at = " OR_NULL("3") ", escalated_at = " OR_NULL(
-                "4") ", over_at = " OR_NULL("5") ", tellings = $6, value = $7, low = $8, high = $9,"
+            "UPDATE alert SET fired_at = " OR_NULL("2") ", notified_at = " OR_NULL("3") ", escalated_at = " OR_NULL(
+                "4") ", over_at = " OR_NULL("5") ", notifications = $6, value = $7, low = $8, high = $9,"
                                                  " bound = $10, verdict = $11, spark = $12, page = $13"
                                                  " WHERE alert_id = $1",
-            PG_INT8(alert->alert), PG_TIME(s->fired_us), PG_TIME(s->told_us), PG_TIME(s->escalated_us),
-            PG_TIME(s->over_us), PG_INT4(alert->tellings), PG_REAL(alert->value), PG_REAL(alert->low),
+            PG_INT8(alert->alert), PG_TIME(s->fired_us), PG_TIME(s->notified_us), PG_TIME(s->escalated_us),
+            PG_TIME(s->over_us), PG_INT4(alert->notifications), PG_REAL(alert->value), PG_REAL(alert->low),
             PG_REAL(alert->high), PG_REAL(alert->bound), PG_TEXT(alert->verdict), PG_TEXT(alert->spark),
             PG_TEXT(alert->page));
     random_fill(alert->ack_key, sizeof alert->ack_key);
     int rc = pg_query(
         &rows, tx,
-        "INSERT INTO alert (rule_id, app_id, subject, began_at, fired_at, told_at, escalated_at, over_at, tellings,"
+        "INSERT INTO alert (rule_id, app_id, subject, began_at, fired_at, notified_at, escalated_at, over_at, "
+        "notifications,"
         " value, low, high, bound, verdict, spark, page, ack_key) VALUES ($1, $2, $3, $4, " OR_NULL("5") ", " OR_NULL(
             "6") ", " OR_NULL("7") ", " OR_NULL("8") ", $9, $10, $11, $12, $13, $14, $15, $16, $17) RETURNING alert_id",
         PG_INT8(alert->rule), PG_INT4(alert->app), PG_TEXT(alert->subject), PG_TIME(s->began_us), PG_TIME(s->fired_us),
-        PG_TIME(s->told_us), PG_TIME(s->escalated_us), PG_TIME(s->over_us), PG_INT4(alert->tellings),
+        PG_TIME(s->notified_us), PG_TIME(s->escalated_us), PG_TIME(s->over_us), PG_INT4(alert->notifications),
         PG_REAL(alert->value), PG_REAL(alert->low), PG_REAL(alert->high), PG_REAL(alert->bound),
         PG_TEXT(alert->verdict), PG_TEXT(alert->spark), PG_TEXT(alert->page),
         PG_BYTES(alert->ack_key, sizeof alert->ack_key));

@@ -55,7 +55,7 @@ struct alert_row {
     int32_t app;
     const char *subject;
     struct alert_state state;
-    int32_t tellings;
+    int32_t notifications;
     double value, low, high, bound;
     const char *verdict, *spark, *page, *acked_by;
     const char *rule_name; /* read only, as rule_kind */

@@ -33,7 +33,7 @@ static enum explain_facet facet_of(int64_t grouping, int columns)
 #define OF_EVENTS(n) ", max(coalesce(tags[" #n "], '')) AS tag" #n
 #define OF_TAGS(n)   ", max(tag" #n ") AS tag" #n
 #define TAG_NAME(n)  ", tag" #n
-#define TAG_SET(n)   ", (told, tag" #n ")"
+#define TAG_SET(n)   ", (named, tag" #n ")"
 _Static_assert(MIRE_TAGS_KEPT == 8, "the columns of tags are not as many");
 
 static int keeps_tags(bool *out, struct pg_tx *tx, int32_t app)
@@ -67,7 +67,7 @@ int rows_facet_hits_read(struct facet_hits **out, size_t *count, struct pg_tx *t
         SQL_FILL(arena, sql_facet_hits, {"event_in_view", EVENT_IN_VIEW}, {"of_issue", of_issue},
                  {"tree", TREE_IF(split)}, {"by_tree", BY_TREE_IF(split)}, {"shown_id", SHOWN_ID("found")},
                  {"shown_join", SHOWN_JOIN("found")}, {"kind_wanted", IS_WANTED("i.category", "$6", "$7")},
-                 {"told_wanted", of ? "told <> 0" : "true"}, {"tags_of_events", tags ? EACH_TAG(OF_EVENTS) : ""},
+                 {"named_wanted", of ? "named <> 0" : "true"}, {"tags_of_events", tags ? EACH_TAG(OF_EVENTS) : ""},
                  {"tags", tags ? EACH_TAG(OF_TAGS) : ""}, {"tag_names", tags ? EACH_TAG(TAG_NAME) : ""},
                  {"tag_sets", tags ? EACH_TAG(TAG_SET) : ""}, {"tags_read", tags ? ", tags" : ""});
     if (!sql)

@@ -6,7 +6,7 @@
 #include "rollup/pack.h"
 #include "rows/rollup_events.h"
 #include "rows/rollup_span.h"
-#include "rows/session_told.h"
+#include "rows/session_totals.h"
 #include "rows/view_sql.h"
 
 #include <stdlib.h>
@@ -177,12 +177,12 @@ static int read_cells(struct making *m, struct pg_tx *tx, enum view_facet facet)
 
 static int read_sessions(struct making *m, struct pg_tx *tx, enum view_facet facet)
 {
-    struct cell told;
-    int rc = rows_session_told_read(&told, tx, m->scratch, m->view);
+    struct cell totals;
+    int rc = rows_session_totals_read(&totals, tx, m->scratch, m->view);
 
-    for (size_t i = 0; !rc && i < told.value_count; i++)
-        if (told.values[i].facet == facets[facet] && filter_wants(&m->view->facets[facet], told.values[i].text))
-            m->out->sessions += told.values[i].sums.weight;
+    for (size_t i = 0; !rc && i < totals.value_count; i++)
+        if (totals.values[i].facet == facets[facet] && filter_wants(&m->view->facets[facet], totals.values[i].text))
+            m->out->sessions += totals.values[i].sums.weight;
     return rc;
 }
 
@@ -212,7 +212,7 @@ static int read_events(struct making *m, struct pg_tx *tx)
     int rc = pg_query(&rows, tx, events_sql, VIEW_PARAMS(m->view), FILTER_PARAMS(&f[VIEW_OS]),
                       FILTER_PARAMS(&f[VIEW_OS_VERSION]), FILTER_PARAMS(&f[VIEW_MODEL]), FILTER_PARAMS(&f[VIEW_CLASS]),
                       FILTER_PARAMS(&f[VIEW_CHANNEL]), FILTER_PARAMS(&m->view->kind),
-                      PG_TEXTS(of_process, of_process_count), PG_INT8(MIRE_TOLD_EVENTS));
+                      PG_TEXTS(of_process, of_process_count), PG_INT8(MIRE_NEWEST_EVENTS));
     if (!rc)
         rc = rows_rollup_entries(&entries, m->arena, rows);
     size_t count = rc ? 0 : pg_row_count(rows);
@@ -226,7 +226,7 @@ static int read_events(struct making *m, struct pg_tx *tx)
         if (!rc)
             rc = end_issue(m);
     }
-    for (size_t i = 0; count == MIRE_TOLD_EVENTS && i < m->out->count; i++)
+    for (size_t i = 0; count == MIRE_NEWEST_EVENTS && i < m->out->count; i++)
         if (!m->out->read_since_us || m->out->list[i].oldest_us < m->out->read_since_us)
             m->out->read_since_us = m->out->list[i].oldest_us;
     return rc;
@@ -264,15 +264,15 @@ static int most_first(const void *a, const void *b)
 int rows_faceted_values_read(struct facet_value **out, size_t *count, struct pg_tx *tx, struct arena *arena,
                              const struct view *view, enum view_facet facet)
 {
-    struct rollup_told told;
-    int rc = rows_told_read(&told, tx, arena, view, 0);
+    struct event_totals totals;
+    int rc = rows_event_totals_read(&totals, tx, arena, view, 0);
 
     *count = 0;
-    *out = arena_array(arena, rc ? 1 : told.cell.value_count + 1, sizeof **out);
+    *out = arena_array(arena, rc ? 1 : totals.cell.value_count + 1, sizeof **out);
     if (rc || !*out)
         return rc ? rc : MIRE_FAULT_MEMORY;
-    for (size_t i = 0; i < told.cell.value_count; i++) {
-        const struct cell_value *value = &told.cell.values[i];
+    for (size_t i = 0; i < totals.cell.value_count; i++) {
+        const struct cell_value *value = &totals.cell.values[i];
         if (value->facet == facets[facet] && *value->text && strcmp(value->text, MIRE_CELL_OTHERS) != 0)
             (*out)[(*count)++] = (struct facet_value){
                 .key = value->text, .reports = (int64_t)value->sums.reports, .events = value->sums.events};

@@ -2,7 +2,7 @@
  * faceted.h - the figures of issues from the devices, systems or channels that a view wants (view->facets).
  *
  *     model Pixel 7              the cells' sums by model: every event of the span
- *     model Pixel 7, Android 14  the newest MIRE_TOLD_EVENTS of these events: no cell tells two facets together
+ *     model Pixel 7, Android 14  the newest MIRE_NEWEST_EVENTS of these events: no cell tells two facets together
  */
 #ifndef MIRE_ROWS_FACETED_H
 #define MIRE_ROWS_FACETED_H
@@ -25,7 +25,7 @@ struct faceted_issue {
 struct faceted {
     size_t count;
     struct faceted_issue *list; /* by issue, rising; those with no such event are not in it */
-    int64_t read_since_us;      /* 0: all events of the span; otherwise the oldest of the newest MIRE_TOLD_EVENTS */
+    int64_t read_since_us;      /* 0: all events of the span; otherwise the oldest of the newest MIRE_NEWEST_EVENTS */
     double sessions;            /* of one facet; 0: none, or not known of two together */
     int64_t others;             /* reports whose value is beyond MIRE_CELL_VALUES, and is not told apart */
 };

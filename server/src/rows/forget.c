@@ -249,7 +249,7 @@ static void read_stored(struct forget_stored *out, const struct pg_rows *rows, s
         .category = pg_text(rows, row, 9),
         .subject_bytes = pg_int(rows, row, 10),
         .document = pg_bytes(rows, row, 11),
-        .clock_told = !pg_is_null(rows, row, 12),
+        .clock_known = !pg_is_null(rows, row, 12),
         .clock_behind_ms = pg_int(rows, row, 12),
         .occurred_us = pg_time(rows, row, 13),
         .channel = pg_text(rows, row, 14),
@@ -316,7 +316,7 @@ static int delete_all(struct pg_tx *tx, struct arena *arena, const struct forget
 
 int rows_forget_derived(struct pg_tx *tx, struct arena *arena, const struct forget_stored *stored, size_t count)
 {
-    static const char *const sql[] = {DELETE_FROM("event"), DELETE_FROM("event_stack"), DELETE_FROM("lacking"),
+    static const char *const sql[] = {DELETE_FROM("event"), DELETE_FROM("event_stack"), DELETE_FROM("report_missing"),
                                       DELETE_FROM("session"), DELETE_FROM("memory_baseline")};
     return delete_all(tx, arena, stored, count, sql, sizeof sql / sizeof *sql);
 }

@@ -61,7 +61,7 @@ struct forget_stored {
     int64_t received_us, occurred_us;
     const char *format, *encoding;
     struct pg_bytes body;
-    bool clock_told;
+    bool clock_known;
     int64_t clock_behind_ms;
     bool is_there;   /* the report's bytes are stored */
     bool is_counted; /* rows were derived from the report: the members below */

@@ -57,10 +57,10 @@ int rows_shown_read(int64_t *shown_out, bool *many_out, struct pg_tx *tx, int32_
     return 0;
 }
 
-void rows_issue_facts(struct issue_facts *out, const struct rollup_told *told)
+void rows_issue_facts(struct issue_facts *out, const struct event_totals *totals)
 {
-    const struct cell_sums *sums = &told->sums;
-    const uint64_t *counts = told->cell.counts;
+    const struct cell_sums *sums = &totals->sums;
+    const uint64_t *counts = totals->cell.counts;
 
     *out = (struct issue_facts){.reports = (int64_t)sums->reports,
                                 .killed = (int64_t)counts[MIRE_CELL_KILLED],
@@ -68,8 +68,8 @@ void rows_issue_facts(struct issue_facts *out, const struct rollup_told *told)
                                 .p95_ms = (int64_t)sketch_quantile(&sums->lengths, sums->reports, 95),
                                 .frames = (int64_t)counts[MIRE_CELL_FRAMES],
                                 .unresolved = (int64_t)counts[MIRE_CELL_UNRESOLVED],
-                                .oldest_us = told->oldest_us,
-                                .newest_us = told->newest_us,
+                                .oldest_us = totals->oldest_us,
+                                .newest_us = totals->newest_us,
                                 .launch = (int64_t)counts[MIRE_CELL_LAUNCH],
                                 .foreground = (int64_t)counts[MIRE_CELL_FOREGROUND],
                                 .background = (int64_t)counts[MIRE_CELL_BACKGROUND],
@@ -86,9 +86,9 @@ static size_t bin_of(uint64_t length_ms)
     return bin;
 }
 
-int rows_durations(struct bin **out, size_t *count, struct arena *arena, const struct rollup_told *told)
+int rows_durations(struct bin **out, size_t *count, struct arena *arena, const struct event_totals *totals)
 {
-    const struct sketch *lengths = &told->sums.lengths;
+    const struct sketch *lengths = &totals->sums.lengths;
 
     *count = 0;
     *out = NULL;
@@ -118,17 +118,17 @@ static int most_first(const void *a, const void *b)
  * Reports of the app that a facet's values are compared with. A model, a version of a system and an architecture are of
  * one operating system: an issue of one system is compared with the app's reports of that system.
  */
-static int64_t total_of(enum cell_facet facet, const struct rollup_told *told, const struct rollup_told *of_app)
+static int64_t total_of(enum cell_facet facet, const struct event_totals *totals, const struct event_totals *of_app)
 {
     bool is_of_system = facet == MIRE_FACET_MODEL || facet == MIRE_FACET_OS_VERSION || facet == MIRE_FACET_ARCH;
     const struct cell_value *system = NULL;
 
-    for (size_t i = 0; i < told->cell.value_count; i++) {
-        if (told->cell.values[i].facet != MIRE_FACET_OS)
+    for (size_t i = 0; i < totals->cell.value_count; i++) {
+        if (totals->cell.values[i].facet != MIRE_FACET_OS)
             continue;
         if (system)
             return (int64_t)of_app->cell.all.reports;
-        system = &told->cell.values[i];
+        system = &totals->cell.values[i];
     }
     const struct cell_sums *all = is_of_system && system ? cell_find(&of_app->cell, MIRE_FACET_OS, system->text) : NULL;
     return (int64_t)(all ? all->reports : of_app->cell.all.reports);
@@ -136,15 +136,15 @@ static int64_t total_of(enum cell_facet facet, const struct rollup_told *told, c
 
 /* Append the values of a facet. */
 static void put_values(struct value_row *out, size_t *count, enum cell_facet facet, const char *name,
-                       const struct rollup_told *told, const struct rollup_told *of_app)
+                       const struct event_totals *totals, const struct event_totals *of_app)
 {
     bool compared = facet != MIRE_FACET_HOLDER;
-    int64_t all_total = compared ? total_of(facet, told, of_app) : 0;
+    int64_t all_total = compared ? total_of(facet, totals, of_app) : 0;
     size_t first = *count;
     int64_t total = 0;
 
-    for (size_t i = 0; i < told->cell.value_count; i++) {
-        const struct cell_value *value = &told->cell.values[i];
+    for (size_t i = 0; i < totals->cell.value_count; i++) {
+        const struct cell_value *value = &totals->cell.values[i];
         if (value->facet != facet)
             continue;
         const struct cell_sums *all = compared ? cell_find(&of_app->cell, facet, value->text) : NULL;
@@ -169,13 +169,13 @@ const struct issue_facet rows_issue_facets[MIRE_ISSUE_FACETS] = {
     {MIRE_FACET_CLASS, "class"},     {MIRE_FACET_CHANNEL, "channel"},       {MIRE_FACET_STATE, "state"},
     {MIRE_FACET_SCENE, "scene"},     {MIRE_FACET_COUNTRY, "country"}};
 
-int rows_values(struct value_row **out, size_t *count, struct arena *arena, const struct rollup_told *told,
-                const struct rollup_told *of_app)
+int rows_values(struct value_row **out, size_t *count, struct arena *arena, const struct event_totals *totals,
+                const struct event_totals *of_app)
 {
     *count = 0;
-    if (!(*out = arena_array(arena, told->cell.value_count + 1, sizeof **out)))
+    if (!(*out = arena_array(arena, totals->cell.value_count + 1, sizeof **out)))
         return MIRE_FAULT_MEMORY;
     for (size_t i = 0; i < MIRE_ISSUE_FACETS; i++)
-        put_values(*out, count, rows_issue_facets[i].facet, rows_issue_facets[i].name, told, of_app);
+        put_values(*out, count, rows_issue_facets[i].facet, rows_issue_facets[i].name, totals, of_app);
     return 0;
 }

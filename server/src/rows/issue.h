@@ -30,13 +30,13 @@ struct value_row {
 };
 
 /* Figures of the issue. Percentiles are off by at most one part in 32. */
-void rows_issue_facts(struct issue_facts *out, const struct rollup_told *told);
+void rows_issue_facts(struct issue_facts *out, const struct event_totals *totals);
 
 /*
  * Reports by the length of their event. A length that is within one part in 32 of a bound may be in the bin beside its
  * own. 0, or MIRE_FAULT_MEMORY.
  */
-int rows_durations(struct bin **out, size_t *count, struct arena *arena, const struct rollup_told *told);
+int rows_durations(struct bin **out, size_t *count, struct arena *arena, const struct event_totals *totals);
 
 /* The facets of an issue that a page shows, in this order. */
 #define MIRE_ISSUE_FACETS 11
@@ -52,14 +52,14 @@ extern const struct issue_facet {
  *
  * 0, or MIRE_FAULT_MEMORY.
  */
-int rows_values(struct value_row **out, size_t *count, struct arena *arena, const struct rollup_told *told,
-                const struct rollup_told *of_app);
+int rows_values(struct value_row **out, size_t *count, struct arena *arena, const struct event_totals *totals,
+                const struct event_totals *of_app);
 
 #define MIRE_TAG_FACET "tag:" /* before the name of a tag, in the name of its facet */
 
 /* The same of the tags that the app keeps, by name; shares are among the reports that have the tag. */
-int rows_tag_values(struct value_row **out, size_t *count_out, struct arena *arena, const struct rollup_told *told,
-                    const struct rollup_told *of_app);
+int rows_tag_values(struct value_row **out, size_t *count_out, struct arena *arena, const struct event_totals *totals,
+                    const struct event_totals *of_app);
 
 /*
  * The issue that an issue is shown as, and whether it has rows in issue_shown; statements about it then need view.many.

@@ -82,12 +82,12 @@ static int64_t total_of(const struct value_row *rows, size_t count, const char *
     return total;
 }
 
-int rows_tag_values(struct value_row **out, size_t *count_out, struct arena *arena, const struct rollup_told *told,
-                    const struct rollup_told *of_app)
+int rows_tag_values(struct value_row **out, size_t *count_out, struct arena *arena, const struct event_totals *totals,
+                    const struct event_totals *of_app)
 {
     struct value_row *rows, *all;
     size_t count, all_count, kept = 0, of_name = 0;
-    int rc = collect(&rows, &count, arena, &told->cell);
+    int rc = collect(&rows, &count, arena, &totals->cell);
 
     rc = rc ? rc : collect(&all, &all_count, arena, &of_app->cell);
     *count_out = 0;

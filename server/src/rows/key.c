@@ -50,8 +50,7 @@ int rows_key_add(int64_t *key_out, char secret_out[MIRE_KEY_TEXT], struct pg_tx 
     return rc;
 }
 
-int rows_key_create_for(char key_out[MIRE_KEY_TEXT], struct pg *pg, const char *slug, const char *scope,
-                        const char *label, int days)
+int rows_key_create(char key_out[MIRE_KEY_TEXT], struct pg *pg, const char *slug, const char *scope, const char *label)
 {
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
     int64_t number;
@@ -60,13 +59,8 @@ int rows_key_create_for(char key_out[MIRE_KEY_TEXT], struct pg *pg, const char *
     if (!rc)
         rc = rows_app_ensure(&app, tx, slug);
     if (!rc)
-        rc = rows_key_add(&number, key_out, tx, app, scope, label, days);
+        rc = rows_key_add(&number, key_out, tx, app, scope, label, 0);
     return rc ? rc : pg_commit(&tx);
-}
-
-int rows_key_create(char key_out[MIRE_KEY_TEXT], struct pg *pg, const char *slug, const char *scope, const char *label)
-{
-    return rows_key_create_for(key_out, pg, slug, scope, label, 0);
 }
 
 int rows_key_replace(int64_t *key_out, char secret_out[MIRE_KEY_TEXT], struct pg_tx *tx, int32_t app, int64_t key,

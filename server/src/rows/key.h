@@ -14,7 +14,7 @@ enum rows_key_outcome { MIRE_KEY_FOUND = 0, MIRE_KEY_UNKNOWN = 1 };
  */
 int rows_key_find(int32_t *app_out, struct pg *pg, const uint8_t hash[MIRE_KEY_HASH], const char *scope);
 
-/* rows_key_create_for, rows_key_rotate and rows_key_revoke in the caller's transaction, by the number of the app. */
+/* rows_key_create, rows_key_rotate and rows_key_revoke in the caller's transaction, by the number of the app. */
 int rows_key_add(int64_t *key_out, char secret_out[MIRE_KEY_TEXT], struct pg_tx *tx, int32_t app, const char *scope,
                  const char *label, int days);
 int rows_key_replace(int64_t *key_out, char secret_out[MIRE_KEY_TEXT], struct pg_tx *tx, int32_t app, int64_t key,
@@ -25,16 +25,11 @@ int rows_key_end(struct pg_tx *tx, int32_t app, int64_t key);
 int rows_app_ensure(int32_t *app_out, struct pg_tx *tx, const char *slug);
 
 /*
- * Make a key for an app; the app is made if there is none of that slug. The key's text is returned here only.
- *   slug   must match ^[a-z0-9][a-z0-9-]{0,62}$, else MIRE_FAULT_SQL
- *   label  what it is for; may be ""
- *   days   days until the key expires; 0: never
+ * Make a key that does not expire, and its app if the slug is new. The key's text is returned here only.
+ *   slug   must match ^[a-z0-9][a-z0-9-]{0,62}$, otherwise MIRE_FAULT_SQL
+ *   label  its purpose; may be ""
  * 0 or a fault.
  */
-int rows_key_create_for(char key_out[MIRE_KEY_TEXT], struct pg *pg, const char *slug, const char *scope,
-                        const char *label, int days);
-
-/* Make a key that does not expire. */
 int rows_key_create(char key_out[MIRE_KEY_TEXT], struct pg *pg, const char *slug, const char *scope, const char *label);
 
 struct rows_key_row {

@@ -14,15 +14,15 @@ int rows_modules_store(bool *known_out, struct pg_tx *tx, int32_t app_id, const 
         unowned[i] = seen[i].unowned;
     }
     int rc = pg_query(&rows, tx,
-                      "WITH told AS (SELECT l.*, m.unowned AS before FROM unnest($2::text[], $3::text[], $4::bigint[])"
+                      "WITH given AS (SELECT l.*, m.unowned AS before FROM unnest($2::text[], $3::text[], $4::bigint[])"
                       "  WITH ORDINALITY l (module, path, unowned, n) LEFT JOIN app_module m"
                       "  ON m.app_id = $1 AND m.module = l.module),"
                       " kept AS (INSERT INTO app_module (app_id, module, path, unowned)"
-                      "  SELECT $1, module, path, unowned > 0 FROM told"
+                      "  SELECT $1, module, path, unowned > 0 FROM given"
                       "  WHERE (before IS NULL AND (SELECT count(*) FROM app_module WHERE app_id = $1) < $5)"
                       "   OR (unowned > 0 AND NOT before) ORDER BY module"
                       "  ON CONFLICT (app_id, module) DO UPDATE SET unowned = app_module.unowned OR EXCLUDED.unowned)"
-                      " SELECT before IS NOT NULL AND (before OR unowned = 0) FROM told ORDER BY n",
+                      " SELECT before IS NOT NULL AND (before OR unowned = 0) FROM given ORDER BY n",
                       PG_INT4(app_id), PG_TEXTS(modules, count), PG_TEXTS(paths, count), PG_INT8S(unowned, count),
                       PG_INT8(MODULES_MAX));
     for (size_t i = 0; !rc && i < count; i++)

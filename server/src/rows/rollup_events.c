@@ -83,7 +83,7 @@ int rows_rollup_events_read(struct pg_rows **rows_out, struct delta_entry **out,
 }
 
 /* Null: -1. */
-static int64_t told_at(const struct pg_rows *rows, size_t row, int column)
+static int64_t known_at(const struct pg_rows *rows, size_t row, int column)
 {
     return pg_is_null(rows, row, column) ? -1 : pg_int(rows, row, column);
 }
@@ -111,11 +111,11 @@ static void read_session(struct session_row *out, const struct pg_rows *rows, si
                                 .watchdogs = (int32_t)pg_int(rows, row, 18),
                                 .crashes = (int32_t)pg_int(rows, row, 19),
                                 .country = pg_text(rows, row, 20),
-                                .cpu_ms = told_at(rows, row, 22),
-                                .footprint_peak_bytes = told_at(rows, row, 23),
-                                .launch_ms = told_at(rows, row, 24),
-                                .frames_drawn = told_at(rows, row, 25),
-                                .frames_dropped = told_at(rows, row, 26)};
+                                .cpu_ms = known_at(rows, row, 22),
+                                .footprint_peak_bytes = known_at(rows, row, 23),
+                                .launch_ms = known_at(rows, row, 24),
+                                .frames_drawn = known_at(rows, row, 25),
+                                .frames_dropped = known_at(rows, row, 26)};
     if (install.len == sizeof out->install)
         memcpy(out->install, install.bytes, sizeof out->install);
 }

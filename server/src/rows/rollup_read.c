@@ -44,7 +44,7 @@ static int merge_rows(struct cell *out, struct arena *arena, const struct pg_row
     return rc;
 }
 
-static int read_cells(struct rollup_told *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
+static int read_cells(struct event_totals *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
                       int64_t issue)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
@@ -62,7 +62,7 @@ static int read_cells(struct rollup_told *out, struct pg_tx *tx, struct arena *a
 }
 
 /* The sums of the wanted versions, which are values of a facet. */
-static int add_versions(struct rollup_told *out, struct arena *arena, const struct cell *cell, const struct view *view)
+static int add_versions(struct event_totals *out, struct arena *arena, const struct cell *cell, const struct view *view)
 {
     int rc = 0;
     for (size_t i = 0; !rc && i < cell->value_count; i++) {
@@ -79,7 +79,7 @@ static int add_versions(struct rollup_told *out, struct arena *arena, const stru
 }
 
 /* Version and another facet together: events themselves. */
-static int read_events(struct rollup_told *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
+static int read_events(struct event_totals *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
                        int64_t issue)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
@@ -88,17 +88,17 @@ static int read_events(struct rollup_told *out, struct pg_tx *tx, struct arena *
     struct delta_entry *entries;
 
     int rc = pg_query(&rows, tx, issue ? OF_ISSUE(view, EVENTS) : EVENTS(OF_APP), VIEW_PARAMS(view), PG_INT8(issue),
-                      PG_TEXTS(of_process, of_process_count), PG_INT8(MIRE_TOLD_EVENTS));
+                      PG_TEXTS(of_process, of_process_count), PG_INT8(MIRE_NEWEST_EVENTS));
     if (!rc)
         rc = rows_rollup_entries(&entries, arena, rows);
     for (size_t i = 0; !rc && i < pg_row_count(rows); i++)
         rc = cell_add(&out->cell, arena, &entries[i].event);
-    out->is_sampled = !rc && pg_row_count(rows) == MIRE_TOLD_EVENTS && out->sums.reports > MIRE_TOLD_EVENTS;
+    out->is_sampled = !rc && pg_row_count(rows) == MIRE_NEWEST_EVENTS && out->sums.reports > MIRE_NEWEST_EVENTS;
     return rc;
 }
 
-int rows_told_read(struct rollup_told *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
-                   int64_t issue)
+int rows_event_totals_read(struct event_totals *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
+                           int64_t issue)
 {
     memset(out, 0, sizeof *out);
     int rc = read_cells(out, tx, arena, view, issue);

@@ -12,14 +12,14 @@
 
 struct pg_tx;
 
-#define MIRE_TOLD_EVENTS 10000 /* read at most, where two facets are asked for together */
+#define MIRE_NEWEST_EVENTS 10000 /* read at most, where two facets are asked for together */
 
 /* What an issue's events, or an app's, say in a view. */
-struct rollup_told {
+struct event_totals {
     struct cell_sums sums;        /* of all events of the wanted versions */
     int64_t oldest_us, newest_us; /* of these events; 0: there are none */
     struct cell cell;             /* the same by facet */
-    bool is_sampled; /* cell is of the newest MIRE_TOLD_EVENTS events: there are more, and some versions are wanted */
+    bool is_sampled; /* cell is of the newest MIRE_NEWEST_EVENTS events: there are more, and some versions are wanted */
 };
 
 /*
@@ -29,7 +29,7 @@ struct rollup_told {
  *
  * 0 or a fault.
  */
-int rows_told_read(struct rollup_told *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
-                   int64_t issue);
+int rows_event_totals_read(struct event_totals *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
+                           int64_t issue);
 
 #endif

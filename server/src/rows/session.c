@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* A number that is below 0 where the device does not tell it. */
-#define PG_TOLD(value) ((value) >= 0 ? PG_INT8(value) : PG_NULL())
+#define PG_KNOWN(value) ((value) >= 0 ? PG_INT8(value) : PG_NULL())
 
 int rows_sessions_store(struct pg_tx *tx, const struct session_row *sessions, size_t count)
 {
@@ -17,13 +17,13 @@ int rows_sessions_store(struct pg_tx *tx, const struct session_row *sessions, si
         pg_copy(&copy, PG_INT2(s->key.slot), PG_DAY(s->key.day), PG_UUID(&id), PG_INT4(s->app_id),
                 PG_INT8(s->version_id), PG_TIME(s->received_us), PG_TIME(s->occurred_us),
                 PG_BYTES(s->install, sizeof s->install), PG_TEXT(s->channel), PG_INT2(s->plugins),
-                PG_INT4((int32_t)s->part), PG_BOOL(s->over), PG_INT8(s->duration_ms), PG_TOLD(s->foreground_ms),
+                PG_INT4((int32_t)s->part), PG_BOOL(s->over), PG_INT8(s->duration_ms), PG_KNOWN(s->foreground_ms),
                 PG_INT8(s->hangs), PG_INT8(s->hang_ms), PG_INT8(s->sdk_cpu_us), PG_REAL(s->weight), PG_BOOL(s->loop),
                 PG_REAL(s->watched_weight), PG_TEXT(s->os), PG_TEXT(s->os_version), PG_TEXT(s->arch), PG_TEXT(s->model),
                 PG_TEXT(s->process_name), PG_TEXT(s->device_class), PG_INT4(s->ends), PG_INT4(s->fooms),
-                PG_INT4(s->watchdogs), PG_INT4(s->crashes), PG_TEXT(s->country), PG_TOLD(s->cpu_ms),
-                PG_TOLD(s->footprint_peak_bytes), PG_TOLD(s->launch_ms), PG_TOLD(s->frames_drawn),
-                PG_TOLD(s->frames_dropped));
+                PG_INT4(s->watchdogs), PG_INT4(s->crashes), PG_TEXT(s->country), PG_KNOWN(s->cpu_ms),
+                PG_KNOWN(s->footprint_peak_bytes), PG_KNOWN(s->launch_ms), PG_KNOWN(s->frames_drawn),
+                PG_KNOWN(s->frames_dropped));
     }
     return pg_copy_end(
         tx,

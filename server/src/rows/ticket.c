@@ -37,7 +37,7 @@ static const char made_sql[] =
 static const char failed_sql[] =
     "UPDATE ticket SET fault = $3, due_at = now() + make_interval(secs => $4), state = CASE WHEN $4 > 0 THEN state ELSE 'failed' END"
     " WHERE ticket_id = $1 AND attempt = $2 AND state = 'waiting'";
-static const char told_sql[] =
+static const char heard_sql[] =
     "UPDATE ticket t SET state = $3, changed_at = $4 WHERE app_id = $1 AND remote_id = $2 AND kind = $5 AND changed_at <= $4"
     " AND state <> $3 AND state IN ('open', 'closed') RETURNING " TICKET;
 /* clang-format on */
@@ -177,11 +177,11 @@ int rows_ticket_failed(struct pg_tx *tx, const struct ticket_row *ticket, int64_
                     PG_REAL((double)wait_s));
 }
 
-int rows_ticket_told(struct ticket_row *out, struct pg_tx *tx, struct arena *arena, int32_t app, const char *kind,
-                     const char *remote, bool closed, int64_t at_us)
+int rows_ticket_heard(struct ticket_row *out, struct pg_tx *tx, struct arena *arena, int32_t app, const char *kind,
+                      const char *remote, bool closed, int64_t at_us)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    int rc = pg_query(&rows, tx, told_sql, PG_INT4(app), PG_TEXT(remote), PG_TEXT(closed ? "closed" : "open"),
+    int rc = pg_query(&rows, tx, heard_sql, PG_INT4(app), PG_TEXT(remote), PG_TEXT(closed ? "closed" : "open"),
                       PG_TIME(at_us), PG_TEXT(kind));
 
     if (rc)

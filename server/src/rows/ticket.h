@@ -63,7 +63,7 @@ int rows_ticket_failed(struct pg_tx *tx, const struct ticket_row *ticket, int64_
  * The tracker reports that a ticket was closed or is open, by an event of at_us. READ_NONE: it is no ticket of the app,
  * is in that state, or a newer event came before. 0 with the ticket, or a fault.
  */
-int rows_ticket_told(struct ticket_row *out, struct pg_tx *tx, struct arena *arena, int32_t app, const char *kind,
-                     const char *remote, bool closed, int64_t at_us);
+int rows_ticket_heard(struct ticket_row *out, struct pg_tx *tx, struct arena *arena, int32_t app, const char *kind,
+                      const char *remote, bool closed, int64_t at_us);
 
 #endif

@@ -18,7 +18,7 @@ struct seed {
     const struct seed_options *options;
     uint64_t state; /* of seed_roll */
     int64_t begin_us;
-    struct seed_told *told;
+    struct seed_counts *counts;
     struct inbox_row rows[AT_ONCE];
     struct text bodies[AT_ONCE];
     size_t waiting; /* rows that are not stored yet */
@@ -79,12 +79,12 @@ static struct inbox_row *next_row(struct seed *seed, int64_t at_us, uint32_t ins
                               .format = "mire",
                               .encoding = "identity",
                               .received_us = received_us,
-                              .clock_told = true,
+                              .clock_known = true,
                               .clock_behind_ms = -error / 1000};
     uuid_make(&row->report_id, at_us + error);
     seed->bodies[seed->waiting].len = 0;
-    seed->told->late += received_us - at_us > HOUR_US;
-    seed->told->wrong_clocks += error != 0;
+    seed->counts->late += received_us - at_us > HOUR_US;
+    seed->counts->wrong_clocks += error != 0;
     return row;
 }
 
@@ -97,11 +97,11 @@ static int add_row(struct seed *seed, bool written)
         return MIRE_FAULT_MEMORY;
     row->body = seed->bodies[seed->waiting].bytes;
     row->body_len = seed->bodies[seed->waiting].len;
-    seed->told->made++;
+    seed->counts->made++;
     seed->waiting++;
     if (seed->waiting < AT_ONCE && seed_roll(&seed->state, 50) == 0) {
         seed->rows[seed->waiting++] = *row;
-        seed->told->doubled++;
+        seed->counts->doubled++;
     }
     return seed->waiting == AT_ONCE ? store(seed) : 0;
 }
@@ -177,15 +177,15 @@ static int fill(struct seed *seed)
     return rc ? rc : store(seed);
 }
 
-int seed_fill(struct seed_told *told, struct pg *pg, const struct seed_options *options)
+int seed_fill(struct seed_counts *counts, struct pg *pg, const struct seed_options *options)
 {
     struct seed *seed = calloc(1, sizeof *seed);
-    *told = (struct seed_told){0};
+    *counts = (struct seed_counts){0};
     if (!seed)
         return MIRE_FAULT_MEMORY;
     seed->pg = pg;
     seed->options = options;
-    seed->told = told;
+    seed->counts = counts;
     seed->state = options->state;
     seed->begin_us = options->now_us - options->days * (int64_t)DAY_US;
     int rc = fill(seed);

@@ -21,12 +21,12 @@ struct seed_options {
     int64_t now_us;
 };
 
-struct seed_told {
+struct seed_counts {
     int64_t made, doubled, late, wrong_clocks;
 };
 
 /* 0 or a fault; a part of the reports may be stored then. */
-int seed_fill(struct seed_told *told, struct pg *pg, const struct seed_options *options);
+int seed_fill(struct seed_counts *counts, struct pg *pg, const struct seed_options *options);
 
 /* The hang that is frequent in the last version: its function, into room for its name; and that version. */
 #define MIRE_SEED_FUNCTION 64

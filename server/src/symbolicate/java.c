@@ -38,9 +38,9 @@ static int add_raw(struct symbolicate_job *job, struct java_image *java, const s
 {
     const struct report_image *image = &job->report->images[java->image];
     bool methods = java->retrace && retrace_is_methods(java->retrace);
-    bool told = image->id_len && !image->by_version;
+    bool given = image->id_len && !image->by_version;
     bool whole = java->retrace && retrace_is_whole(java->retrace);
-    bool missing = row->number >= 0 ? !methods : !whole && (told || !is_source(row->file));
+    bool missing = row->number >= 0 ? !methods : !whole && (given || !is_source(row->file));
     struct resolved_location *location = symbolicate_add(job);
     if (!location)
         return MIRE_FAULT_MEMORY;

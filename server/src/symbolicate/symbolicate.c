@@ -69,11 +69,11 @@ static int add_named(struct symbolicate_job *job, const struct where *where, uin
 }
 
 /* Add the name that the report has. */
-static int add_told(struct symbolicate_job *job, const struct where *where, const struct report_frame *frame)
+static int add_reported_names(struct symbolicate_job *job, const struct where *where, const struct report_frame *frame)
 {
-    const struct symbol_frame told = {
-        .function = frame->told->function, .file = frame->told->file, .line = frame->told->line};
-    return add_named(job, where, frame->offset, &told);
+    const struct symbol_frame given = {
+        .function = frame->names->function, .file = frame->names->file, .line = frame->names->line};
+    return add_named(job, where, frame->offset, &given);
 }
 
 /* Add the locations of one frame that its module has. */
@@ -85,8 +85,8 @@ static int resolve_frame(struct symbolicate_job *job, struct chain *chain, const
     uint64_t start = count && frames[count - 1].start ? frames[count - 1].start + where->base : 0;
     chain->first = (uint32_t)job->location_count;
     chain->count = 1;
-    if (frame->told && (!found || frame->told->whole))
-        return add_told(job, where, frame);
+    if (frame->names && (!found || frame->names->whole))
+        return add_reported_names(job, where, frame);
     if (!start && frame->into && frame->into <= offset)
         start = offset - frame->into; /* as the device's unwinder knows it */
     if (!found)

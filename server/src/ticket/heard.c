@@ -30,7 +30,7 @@ const char *heard_header(const char *kind)
 
 bool heard_is_signed(const char *kind, const char *secret, const char *value, const void *body, size_t len)
 {
-    uint8_t mac[MIRE_SHA256], told[MIRE_SHA256];
+    uint8_t mac[MIRE_SHA256], given[MIRE_SHA256];
 
     if (!value)
         return false;
@@ -41,10 +41,10 @@ bool heard_is_signed(const char *kind, const char *secret, const char *value, co
             return false;
         value += strlen(SHA);
     }
-    if (strlen(value) != 2 * sizeof told || !hex_parse(told, value, sizeof told))
+    if (strlen(value) != 2 * sizeof given || !hex_parse(given, value, sizeof given))
         return false;
     hash_hmac_sha256(mac, secret, strlen(secret), body, len);
-    return secret_equals(mac, told, sizeof mac);
+    return secret_equals(mac, given, sizeof mac);
 }
 
 /* --- news --- */
@@ -73,7 +73,7 @@ struct heard_texts {
 };
 
 /* Read the four texts of a kind. 0 or MIRE_FAULT_MEMORY. */
-static int read_told(struct heard_texts *out, struct arena *arena, const char *kind, const struct json *json)
+static int read_texts(struct heard_texts *out, struct arena *arena, const char *kind, const struct json *json)
 {
     bool hub = !strcmp(kind, "github"), lab = !strcmp(kind, "gitlab"), jira = !strcmp(kind, "jira");
     uint32_t of = json_at(json, 0, hub || jira ? "issue" : lab ? "object_attributes" : "data", NULL);
@@ -104,9 +104,9 @@ static bool is_one_of(const char *text, const char *a, const char *b)
     return !strcmp(text, a) || !strcmp(text, b);
 }
 
-static int judge(struct heard *out, const char *kind, const struct heard_texts *told)
+static int judge(struct heard *out, const char *kind, const struct heard_texts *given)
 {
-    const char *event = told->event, *state = told->state;
+    const char *event = given->event, *state = given->state;
     bool is_news;
 
     if (!strcmp(kind, "github")) {
@@ -122,15 +122,15 @@ static int judge(struct heard *out, const char *kind, const struct heard_texts *
         is_news = !strcmp(event, "update") && *state;
         out->closed = is_one_of(state, "completed", "canceled") || !strcmp(state, "duplicate");
     }
-    out->remote = told->remote;
-    return is_news && *told->remote ? HEARD_STATE : HEARD_NOTHING;
+    out->remote = given->remote;
+    return is_news && *given->remote ? HEARD_STATE : HEARD_NOTHING;
 }
 
 int heard_read(struct heard *out, struct arena *arena, const char *kind, const void *body, size_t len)
 {
     const struct json_limits limits = MIRE_JSON_LIMITS;
     struct json_fault fault;
-    struct heard_texts told;
+    struct heard_texts given;
     struct json json;
     uint64_t ms;
 
@@ -138,13 +138,13 @@ int heard_read(struct heard *out, struct arena *arena, const char *kind, const v
     enum json_outcome got = json_read(&json, &fault, body, len, &limits);
     int rc = got == MIRE_JSON_NO_MEMORY                       ? MIRE_FAULT_MEMORY
              : got || json_kind(&json, 0) != MIRE_JSON_OBJECT ? HEARD_MALFORMED
-                                                              : read_told(&told, arena, kind, &json);
+                                                              : read_texts(&given, arena, kind, &json);
     if (!rc) {
-        rc = judge(out, kind, &told);
+        rc = judge(out, kind, &given);
         uint32_t stamp = json_at(&json, 0, "timestamp", NULL);
         out->at_us = !strcmp(kind, "jira") && stamp && json_u64(&ms, &json, stamp) && ms < 4102444800000ull
                          ? (int64_t)ms * 1000
-                         : instant_of(told.at);
+                         : instant_of(given.at);
     }
     json_fini(&json);
     return rc;

@@ -46,7 +46,7 @@ struct attempt {
 };
 
 /* Room for the answer of a tracker in the log and on the page: its words, without controls. */
-static void tell_answer(struct attempt *attempt, const struct exchange_answer *answer)
+static void take_answer(struct attempt *attempt, const struct exchange_answer *answer)
 {
     const char *bytes = answer->body.bytes ? answer->body.bytes : "";
     size_t len = text_cut(bytes, answer->body.len, 150);
@@ -77,7 +77,7 @@ static int ask(struct attempt *attempt, const struct tracker_request *request, r
                  ? read(&attempt->ticket, attempt->arena, &attempt->tracker, &answer.body)
                  : TRACKER_UNREADABLE;
     if (rc == TRACKER_UNREADABLE)
-        tell_answer(attempt, &answer);
+        take_answer(attempt, &answer);
     text_fini(&answer.body);
     return rc;
 }
@@ -200,7 +200,7 @@ static int step(struct ticket_worker *worker, struct arena *arena)
 static void *run(void *context)
 {
     struct ticket_worker *worker = context;
-    struct pollfd told = {.fd = worker->stop_fd, .events = POLLIN};
+    struct pollfd stop = {.fd = worker->stop_fd, .events = POLLIN};
     struct arena arena;
 
     arena_init(&arena, ARENA_BYTES);
@@ -208,7 +208,7 @@ static void *run(void *context)
         int rc = step(worker, &arena);
         arena_reset(&arena);
         if (rc <= 0)
-            poll(&told, 1, rc < 0 ? AWAY_MS : POLL_MS);
+            poll(&stop, 1, rc < 0 ? AWAY_MS : POLL_MS);
     }
     arena_fini(&arena);
     return NULL;

@@ -25,8 +25,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEPTH_MAX   64
-#define FILE_UNTOLD UINT32_MAX
+#define DEPTH_MAX    64
+#define FILE_UNKNOWN UINT32_MAX
 
 struct numbered { /* FILE or INLINE_ORIGIN */
     uint64_t number;
@@ -181,10 +181,10 @@ static void add_ranges(struct breakpad_reader *r, struct depth *depth, struct te
 static void add_inline(struct breakpad_reader *r, const char *at)
 {
     struct text_numbers numbers = {.at = at};
-    bool file_told = has_file(at);
+    bool file_known = has_file(at);
     uint64_t depth = text_decimal(&numbers);
     uint64_t line = text_decimal(&numbers);
-    uint64_t file = file_told ? text_decimal(&numbers) : 0;
+    uint64_t file = file_known ? text_decimal(&numbers) : 0;
     uint64_t origin = text_decimal(&numbers);
     if (!r->high || numbers.failed || depth >= DEPTH_MAX || line > UINT32_MAX)
         return;
@@ -193,7 +193,7 @@ static void add_inline(struct breakpad_reader *r, const char *at)
         return;
     }
     r->inlined.rows[r->inlined.count] = (struct inlined){.name = find(&r->origins, origin),
-                                                         .file = file_told ? find(&r->files, file) : FILE_UNTOLD,
+                                                         .file = file_known ? find(&r->files, file) : FILE_UNKNOWN,
                                                          .line = (uint32_t)line};
     r->depth_count = depth >= r->depth_count ? (uint32_t)depth + 1 : r->depth_count;
     add_ranges(r, &r->depths[depth], &numbers, (uint32_t)r->inlined.count++);
@@ -260,7 +260,7 @@ static void add_piece(struct breakpad_reader *r, struct dwarf_run *run, const st
 /* The scope of a record inside another scope. A record inside several scopes has one for each. */
 static uint32_t scope_in(struct breakpad_reader *r, struct inlined *record, uint32_t parent)
 {
-    bool own_file = record->file == FILE_UNTOLD;
+    bool own_file = record->file == FILE_UNKNOWN;
     uint32_t first_file = r->lines.count ? r->lines.rows[0].file : 0;
     if (record->scope && record->parent == parent)
         return record->scope;

@@ -156,8 +156,8 @@ static bool read_header(struct go_reader *r)
         r->functions = word(r, i + 4);
     }
     if (late) { /* the header lacks it since Go 1.26 */
-        uint64_t told = word(r, 2);
-        r->text = object_is_code(r->object, told, told + 1) ? told : r->object->go_text;
+        uint64_t given = word(r, 2);
+        r->text = object_is_code(r->object, given, given + 1) ? given : r->object->go_text;
         find_module(r);
     }
     return r->functions <= r->len && r->count <= (r->len - r->functions) / (2 * (uint64_t)r->entry_wide) &&

@@ -33,7 +33,8 @@ void hidden_tail(uint8_t out[MIRE_HIDDEN_TAIL], uint64_t map_len)
         out[8 + i] = (uint8_t)(map_len >> 8 * i);
 }
 
-size_t hidden_len(const void *bytes, size_t len)
+/* Bytes of the map and its tail at the end of a file; 0: no map. */
+static size_t map_len_of(const void *bytes, size_t len)
 {
     if (len < MIRE_HIDDEN_TAIL)
         return 0;
@@ -71,7 +72,7 @@ static const char *read_lines(struct hidden *hidden, size_t len)
 
 const char *hidden_open(struct hidden **out, const void *bytes, size_t len)
 {
-    size_t whole = hidden_len(bytes, len);
+    size_t whole = map_len_of(bytes, len);
     *out = NULL;
     if (!whole)
         return NULL;

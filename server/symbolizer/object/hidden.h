@@ -28,9 +28,6 @@ bool hidden_is_map(const void *bytes, size_t len);
 /* Write the tail that follows a map of map_len bytes. */
 void hidden_tail(uint8_t out[MIRE_HIDDEN_TAIL], uint64_t map_len);
 
-/* Bytes of the map and its tail at the end of a file; 0: no map. */
-size_t hidden_len(const void *bytes, size_t len);
-
 /*
  * Read the map at the end of a file.
  *

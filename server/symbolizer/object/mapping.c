@@ -81,7 +81,7 @@ static void name_uuid(uint8_t out[16], const uint8_t *bytes, size_t len)
 }
 
 /* Read "# pg_map_id: " and hex digits. An odd number of digits is padded with a 0. */
-static bool told_id(struct object_facts *facts, const uint8_t *bytes, size_t len)
+static bool read_stated_id(struct object_facts *facts, const uint8_t *bytes, size_t len)
 {
     static const char label[] = "# pg_map_id: ";
     char digits[2 * MIRE_OBJECT_ID_MAX + 1] = "";
@@ -105,16 +105,16 @@ static bool told_id(struct object_facts *facts, const uint8_t *bytes, size_t len
 static bool is_changed(const uint8_t *bytes, size_t len)
 {
     static const char label[] = "# pg_map_hash: SHA-256 ";
-    uint8_t told[MIRE_SHA256], hash[MIRE_SHA256];
+    uint8_t given[MIRE_SHA256], hash[MIRE_SHA256];
     const char *end = (const char *)bytes + len;
     const char *at = memmem(bytes, len < HEAD_BYTES ? len : HEAD_BYTES, label, sizeof label - 1);
     const char *rest = at ? memchr(at, '\n', (size_t)(end - at)) : NULL;
     at += at ? sizeof label - 1 : 0;
-    if (!rest || rest - at < 2 * MIRE_SHA256 || !hex_parse(told, at, sizeof told))
+    if (!rest || rest - at < 2 * MIRE_SHA256 || !hex_parse(given, at, sizeof given))
         return false;
     rest++;
     hash_sha256(hash, rest, (size_t)(end - rest));
-    return memcmp(hash, told, sizeof hash) != 0;
+    return memcmp(hash, given, sizeof hash) != 0;
 }
 
 /* "word -> word:" in a line that is not indented. */
@@ -175,7 +175,7 @@ const char *mapping_read(struct parts *parts)
     facts->has_symbols = true;
     snprintf(facts->arch, sizeof facts->arch, "java");
     facts->changed = parts->object && !methods && is_changed(parts->bytes, parts->len);
-    if (!methods && told_id(facts, parts->bytes, parts->len < HEAD_BYTES ? parts->len : HEAD_BYTES))
+    if (!methods && read_stated_id(facts, parts->bytes, parts->len < HEAD_BYTES ? parts->len : HEAD_BYTES))
         return parts->object ? text_hold(parts) : NULL;
     facts->id_len = 16;
     if (methods)

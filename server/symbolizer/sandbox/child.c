@@ -42,22 +42,22 @@ struct split_files {
 /* Open the concatenated split files. An unreadable one has no object. */
 static void open_splits(struct split_files *out, int fd)
 {
-    struct child_split told;
+    struct child_split stated;
     *out = (struct split_files){0};
     if (fd < 0 || !file_bytes_map_fd(&out->bytes, fd) || !(out->rows = calloc(MIRE_CONVERT_WANTS, sizeof(*out->rows))))
         return;
     size_t at = 0;
-    while (out->count < MIRE_CONVERT_WANTS && out->bytes.len - at >= sizeof told) {
-        memcpy(&told, out->bytes.bytes + at, sizeof told);
-        at += sizeof told;
-        if (told.len > out->bytes.len - at)
+    while (out->count < MIRE_CONVERT_WANTS && out->bytes.len - at >= sizeof stated) {
+        memcpy(&stated, out->bytes.bytes + at, sizeof stated);
+        at += sizeof stated;
+        if (stated.len > out->bytes.len - at)
             return;
-        struct file_bytes one = {out->bytes.bytes + at, (size_t)told.len, 0};
+        struct file_bytes one = {out->bytes.bytes + at, (size_t)stated.len, 0};
         struct convert_split *split = &out->rows[out->count++];
-        *split = (struct convert_split){.id = told.id, .contents_id = told.contents_id, .package = told.package};
-        if (told.len && object_open(&split->object, &one, NULL, 0, THREADS))
+        *split = (struct convert_split){.id = stated.id, .contents_id = stated.contents_id, .package = stated.package};
+        if (stated.len && object_open(&split->object, &one, NULL, 0, THREADS))
             split->object = NULL;
-        at += (size_t)told.len;
+        at += (size_t)stated.len;
     }
 }
 
@@ -154,7 +154,7 @@ static enum child_answer check_here(char *why, int in, uint64_t at, uint64_t len
     return whole ? CHILD_DONE : CHILD_WRONG;
 }
 
-static enum child_answer convert_told(char *why, int argc, char **argv)
+static enum child_answer convert_arguments(char *why, int argc, char **argv)
 {
     struct child_files files = {.alt = FIRST_FD + 1, .splits = FIRST_FD + 2};
     uint8_t id[MIRE_SYMBOL_ID_MAX];
@@ -179,7 +179,7 @@ int symbols_child(int argc, char **argv)
     enum child_answer answer =
         unpack  ? unpack_here(why, FIRST_FD, FIRST_FD + PLACES)
         : check ? check_here(why, FIRST_FD + PLACES, strtoull(argv[2], NULL, 10), strtoull(argv[3], NULL, 10))
-                : convert_told(why, argc, argv);
+                : convert_arguments(why, argc, argv);
     if (why[0] && write(STDOUT_FILENO, why, strlen(why)) < 0)
         return CHILD_REFUSED;
     return answer;

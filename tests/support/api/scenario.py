@@ -114,7 +114,7 @@ def event(category, reason, duration_ms):
     if category == "killed":
         said |= {"exit": {
             "verdict": "watchdog_kill", "confidence_ppm": 992248, "for": ["parent_saw_kill", "stuck"],
-            "against": ["ground_untold"], "excluded": ["app_upgrade", "exit", "crash", "user_quit", "os_change"], "signal": 9,
+            "against": ["ground_unknown"], "excluded": ["app_upgrade", "exit", "crash", "user_quit", "os_change"], "signal": 9,
             "code": -6, "address": 8, "depth": 1, "foreground": True, "foreground_ms": 61000, "stuck_ms": duration_ms,
             "seen_wall_ms": 1795245433842, "footprint_bytes": 270532608, "footprint_peak_bytes": 281018368,
             "limit_used_bytes": 1610612736, "limit_bytes": 25274449920, "available_bytes": 23663837184, "pressure_ppm": 0,

@@ -117,7 +117,7 @@ static void what_is_told_already_does_not_count_again(void **state)
 
     mire__asking_start(&number, LANE, take, &queue, 500);
     look(0);
-    mire__asking_told(&asking, mire__now_ns() + MS(2000));
+    mire__asking_reported(&asking, mire__now_ns() + MS(2000));
     response = look(2700);
     assert_in_range(response.waiting_ns / MIRE_NS_PER_MS, 700, 1999);
     assert_int_equal(response.slack_ns, 0);

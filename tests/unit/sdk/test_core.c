@@ -226,7 +226,7 @@ static void free_much_and_exit(void)
 
 static void exit_leaves_the_session_to_the_next_start_and_the_heap_as_it_is(void **state)
 {
-    static const char told[] =
+    static const char given[] =
         "{\"mire_rollout\":1,\"version\":1,\"plugins\":{\"session\":{\"ppm\":1000000},"
         "\"hang\":{\"ppm\":1000000},\"memory\":{\"ppm\":1000000,\"parameters\":{\"mode\":\"exact\"}}}}";
     struct store *store;
@@ -235,7 +235,7 @@ static void exit_leaves_the_session_to_the_next_start_and_the_heap_as_it_is(void
     skip(); /* as above: it watches the heap */
 #endif
     assert_int_equal(mire__store_open(&store, *state, &(struct store_caps)MIRE_STORE_CAPS_INIT), MIRE_OK);
-    assert_int_equal(mire__store_set_rollout(store, "", told, strlen(told)), MIRE_OK);
+    assert_int_equal(mire__store_set_rollout(store, "", given, strlen(given)), MIRE_OK);
     mire__store_close(store);
     assert_int_equal(WEXITSTATUS(in_child(*state, free_much_and_exit)), 0);
     assert_int_equal(sealed(*state), 0);
@@ -282,7 +282,7 @@ static double session_s(const char *dir)
 /* An idle process does not write, so the kernel's time of the file shows its death. */
 static void a_killed_process_was_there_until_its_death(void **state)
 {
-    static const char told[] = "{\"mire_rollout\":1,\"plugins\":{\"session\":{\"ppm\":1000000}}}";
+    static const char given[] = "{\"mire_rollout\":1,\"plugins\":{\"session\":{\"ppm\":1000000}}}";
     uint64_t forked_ns, ready_ns, killed_ns, gone_ns;
     struct statfs where;
     struct store *store;
@@ -295,7 +295,7 @@ static void a_killed_process_was_there_until_its_death(void **state)
     if (where.f_type == TMPFS_MAGIC)
         skip(); /* files in memory have no time of a store to them */
     assert_int_equal(mire__store_open(&store, *state, &(struct store_caps)MIRE_STORE_CAPS_INIT), MIRE_OK);
-    assert_int_equal(mire__store_set_rollout(store, "", told, strlen(told)), MIRE_OK);
+    assert_int_equal(mire__store_set_rollout(store, "", given, strlen(given)), MIRE_OK);
     mire__store_close(store);
     assert_int_equal(pipe(ends), 0);
     forked_ns = mire__now_ns();

@@ -316,23 +316,23 @@ static void a_sealed_report_has_told_the_turns(void **state)
     assert_int_not_equal(mire__report_seal(store, box, 0, NULL, 1763685100000),
                          MIRE_OK); /* an unstored report reports no stalls */
     mire__store_close(store);
-    assert_int_equal(atomic_load(&box->micro.told[0]), 0);
+    assert_int_equal(atomic_load(&box->micro.reported[0]), 0);
     assert_int_equal(mire__store_open(&store, *state, &caps), MIRE_OK);
     assert_int_equal(mire__report_seal(store, box, 0, NULL, 1763685100000), MIRE_OK);
-    assert_int_equal(atomic_load(&box->micro.told[0]), 1);
-    assert_int_equal(atomic_load(&box->micro.told[3]), 1);
+    assert_int_equal(atomic_load(&box->micro.reported[0]), 1);
+    assert_int_equal(atomic_load(&box->micro.reported[3]), 1);
     mire__blackbox_count_micro(box, 260 * MS);
     assert_int_equal(mire__report_seal(store, box, 0, NULL, 1763685100000), MIRE_OK);
-    assert_int_equal(atomic_load(&box->micro.told[0]), 2);
+    assert_int_equal(atomic_load(&box->micro.reported[0]), 2);
     mire__store_close(store);
     free(box);
 }
 
 static void report_without_turns_tells_of_none(void **state)
 {
-    struct report_told told = {.micro = {[0] = 17, [3] = 1}};
+    struct report_attached given = {.micro = {[0] = 17, [3] = 1}};
     struct blackbox *box = box_new();
-    char *text = json(box, &told);
+    char *text = json(box, &given);
 
     (void)state;
     assert_non_null(strstr(text, "\"turns\":{\"from_ms\":[250,500,1000,2000,4000,8000,16000],"

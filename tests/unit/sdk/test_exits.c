@@ -264,7 +264,7 @@ static void ends_of_earlier_runs_have_bounds(void **state)
     assert_int_equal(mire_options_add_end(options, NULL, MIRE_END_EXIT, 0), MIRE_E_ARG);
     assert_int_equal(mire_options_add_end(options, "0123", MIRE_END_EXIT, 0), MIRE_E_ARG);
     assert_int_equal(mire_options_add_end(options, "0123456789abcdef0123456789ABCDEF", MIRE_END_EXIT, 0), MIRE_E_ARG);
-    assert_int_equal(mire_options_add_end(options, run, MIRE_END_UNTOLD, 0), MIRE_E_RANGE);
+    assert_int_equal(mire_options_add_end(options, run, MIRE_END_UNKNOWN, 0), MIRE_E_RANGE);
     assert_int_equal(mire_options_add_end(options, run, MIRE_END_SIGNAL, 0), MIRE_E_RANGE);
     assert_int_equal(mire_options_add_end(options, run, MIRE_END_HANG, 9), MIRE_E_RANGE);
     for (int i = 0; i < 16; i++)

@@ -63,7 +63,7 @@ struct shared {
 };
 
 /* The file's contents: `what` of each position, and how often it was read. */
-struct told {
+struct stated {
     uint32_t what[PLACES], times[PLACES];
 };
 
@@ -80,11 +80,11 @@ static struct call call_of(const struct subject *subject, uint64_t number)
     return subject->call((uint32_t)(x >> 32), number);
 }
 
-static void tell(struct told *told, uint64_t place, uint64_t what)
+static void tell(struct stated *stated, uint64_t place, uint64_t what)
 {
     assert_true(place < PLACES);
-    told->what[place] = (uint32_t)what;
-    told->times[place]++;
+    stated->what[place] = (uint32_t)what;
+    stated->times[place]++;
 }
 
 /* ---- mappings: few stacks, so that neighbours are merged, and later calls cut the merged ones ---- */
@@ -234,20 +234,20 @@ static void play(uint32_t model[PLACES], const struct call *call)
 static void check(const struct subject *subject, const uint32_t model[PLACES], const struct call *under_way)
 {
     static struct heap_reader reader;
-    struct told told = {0};
+    struct stated stated = {0};
     uint64_t torn;
 
     assert_int_equal(mire__read_open(&reader, memory, memory_bytes), MIRE_READ_OK);
-    torn = subject->read(&reader, subject->visit, &told);
+    torn = subject->read(&reader, subject->visit, &stated);
     assert_true(torn <= (under_way ? 1 : 0));
     for (uint32_t i = 0; i < PLACES; i++) {
         bool changing = under_way && i >= under_way->from && i < under_way->from + under_way->count;
 
-        if (told.times[i] <= 1 &&
-            (told.what[i] == model[i] || (changing && (told.what[i] == under_way->what || told.what[i] == 0))))
+        if (stated.times[i] <= 1 &&
+            (stated.what[i] == model[i] || (changing && (stated.what[i] == under_way->what || stated.what[i] == 0))))
             continue;
         print_message("seed %u, call %llu: place %u is told %u times, as %u, not %u\n", seed,
-                      (unsigned long long)atomic_load(&shared->done), i, told.times[i], told.what[i], model[i]);
+                      (unsigned long long)atomic_load(&shared->done), i, stated.times[i], stated.what[i], model[i]);
         fail();
     }
 }

@@ -114,7 +114,7 @@ static void what_the_program_did_itself_is_seen(void **state)
     atomic_store(&run.file.quit, MIRE_QUIT_SESSION);
     atomic_store(&run.file.quit_signal, SIGTERM);
     run.after.runs = true;
-    assert_signs(&run, BIT(STOPPED) | BIT(EXITED) | BIT(QUIT_TOLD) | BIT(QUIT_SIGNAL) | BIT(EXECUTED), 0);
+    assert_signs(&run, BIT(STOPPED) | BIT(EXITED) | BIT(QUIT_ANNOUNCED) | BIT(QUIT_SIGNAL) | BIT(EXECUTED), 0);
     atomic_store(&run.file.left, MIRE_LEFT_EXEC);
     run.after.runs = false;
     assert_signs(&run, BIT(EXECUTED), BIT(EXITED));
@@ -197,16 +197,16 @@ static void the_systems_record_is_seen_by_its_reason(void **state)
 
     (void)state;
     for (size_t i = MIRE_END_EXIT; i < MIRE_COUNT(signs_of); i++) {
-        run.after.told = (enum mire_end)i;
+        run.after.system_end = (enum mire_end)i;
         if (i != MIRE_END_SIGNAL)
             assert_int_equal(signs(&run), plain | signs_of[i]);
     }
-    run.after.told = MIRE_END_SIGNAL;
-    run.after.told_status = SIGSEGV;
+    run.after.system_end = MIRE_END_SIGNAL;
+    run.after.system_status = SIGSEGV;
     assert_int_equal(signs(&run), plain | BIT(PARENT_SAW_CRASH));
-    run.after.told_status = SIGABRT;
+    run.after.system_status = SIGABRT;
     assert_int_equal(signs(&run), plain | BIT(PARENT_SAW_ABORT));
-    run.after.told_status = SIGKILL;
+    run.after.system_status = SIGKILL;
     assert_int_equal(signs(&run), plain | BIT(PARENT_SAW_KILL));
 }
 
@@ -240,7 +240,7 @@ static void what_nobody_knows_has_not_changed(void **state)
 
 static void the_foreground_counts_when_it_has_lasted_a_second(void **state)
 {
-    const uint64_t all = BIT(FOREGROUND) | BIT(JUST_FOREGROUND) | BIT(BACKGROUND) | BIT(GROUND_UNTOLD);
+    const uint64_t all = BIT(FOREGROUND) | BIT(JUST_FOREGROUND) | BIT(BACKGROUND) | BIT(GROUND_UNKNOWN);
     struct run run = begin();
 
     (void)state;
@@ -251,7 +251,7 @@ static void the_foreground_counts_when_it_has_lasted_a_second(void **state)
     atomic_store(&run.file.ground, MIRE_GROUND_BACK);
     assert_int_equal(signs(&run) & all, BIT(BACKGROUND));
     atomic_store(&run.file.ground, MIRE_GROUND_UNKNOWN);
-    assert_int_equal(signs(&run) & all, BIT(GROUND_UNTOLD));
+    assert_int_equal(signs(&run) & all, BIT(GROUND_UNKNOWN));
 }
 
 static void hangs_are_known_from_the_blackbox_alone(void **state)

@@ -156,7 +156,7 @@ static void a_writer_of_a_rwlock_is_told_readers_are_not(void **state)
     assert_int_equal(lock.kind, MIRE_LOCK_RWLOCK);
     assert_int_equal(lock.holder, mire__tid());
     find_in(&lock, &write_behind_reader);
-    assert_int_equal(lock.kind, MIRE_LOCK_UNTOLD);
+    assert_int_equal(lock.kind, MIRE_LOCK_NO_OWNER);
     assert_int_equal(lock.holder, 0);
 }
 
@@ -302,7 +302,7 @@ static void a_lock_without_a_holders_name_is_untold(void **state)
     struct lock lock;
 
     find_in(&lock, &wait);
-    assert_int_equal(lock.kind, MIRE_LOCK_UNTOLD);
+    assert_int_equal(lock.kind, MIRE_LOCK_NO_OWNER);
     assert_int_equal(lock.holder, 0);
     assert_true(lock.address == (uintptr_t)own_lock);
 }
@@ -322,7 +322,7 @@ static void a_thread_that_waits_for_no_futex_has_no_lock(void **state)
     state_of.args[0] = 16; /* memory that is not there */
     state_of.args[1] = FUTEX_WAIT;
     mire__lock_find(&lock, &state_of);
-    assert_int_equal(lock.kind, MIRE_LOCK_UNTOLD);
+    assert_int_equal(lock.kind, MIRE_LOCK_NO_OWNER);
     assert_int_equal(lock.holder, 0);
 }
 

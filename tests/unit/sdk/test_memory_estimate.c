@@ -78,13 +78,13 @@ static void the_truth_lies_within_the_stated_interval_in_95_of_100_runs(void **s
     (void)state;
     for (size_t i = 0; i < sizeof(holdings) / sizeof(holdings[0]); i++) {
         double estimate, half, half_all, truth, sum = 0, squares = 0;
-        unsigned within = 0, all_within = 0, told = 0;
+        unsigned within = 0, all_within = 0, given = 0;
 
         for (unsigned seed = 1; seed <= RUNS; seed++) {
             sampled_run(&estimate, &half, &half_all, &truth, &holdings[i], seed);
             sum += estimate - truth;
             squares += (estimate - truth) * (estimate - truth);
-            told += half > 0;
+            given += half > 0;
             within += half > 0 && fabs(estimate - truth) <= half;
             all_within += fabs(estimate - truth) <= half_all;
         }
@@ -92,9 +92,9 @@ static void the_truth_lies_within_the_stated_interval_in_95_of_100_runs(void **s
          * missing */
         assert_true(holdings[i].least < 500000 || half < 500000);
         printf("%u blocks of %u bytes and more: %u of %u within, all: %u of %u\n", holdings[i].count, holdings[i].least,
-               within, told, all_within, RUNS);
-        assert_true(told > RUNS / 4);
-        assert_true(within * 100 >= told * 95);
+               within, given, all_within, RUNS);
+        assert_true(given > RUNS / 4);
+        assert_true(within * 100 >= given * 95);
         assert_true(all_within * 100 >= RUNS * 95);
         assert_true(fabs(sum) <
                     4 * sqrt(squares)); /* the estimate is not biased: chance is beyond that in 1 of 10,000 */

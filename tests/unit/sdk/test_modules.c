@@ -57,12 +57,12 @@ static void members_of_an_archive_are_modules_of_their_own(void **state)
     for (int i = 0; i < 4; i++)
         mapped[i] = map(&file, append(&file, names[i]), false);
     for (int i = 0; i < 4; i++) {
-        struct told told = look_at((uintptr_t)mapped[i].function);
+        struct given given = look_at((uintptr_t)mapped[i].function);
 
         snprintf(name, sizeof(name), "%s!/lib%s.so.1", path, names[i]);
-        assert_string_equal(told.path, name);
-        assert_int_equal(told.module.load, mapped[i].load);
-        assert_int_equal(told.facts.id_size, 20);
+        assert_string_equal(given.path, name);
+        assert_int_equal(given.module.load, mapped[i].load);
+        assert_int_equal(given.facts.id_size, 20);
         assert_unwound_by_hand(mapped[i].function);
     }
     for (int i = 0; i < 4; i++)
@@ -85,10 +85,10 @@ static void members_laid_out_by_lld_are_too(void **state)
     for (int i = 0; i < 2; i++)
         mapped[i] = map(&file, append(&file, i ? "laid_lld_16k" : "laid_lld"), false);
     for (int i = 0; i < 2; i++) {
-        struct told told = look_at((uintptr_t)mapped[i].function);
+        struct given given = look_at((uintptr_t)mapped[i].function);
 
-        assert_ends_with(told.path, i ? "!/liblaid_lld_16k.so.1" : "!/liblaid_lld.so.1");
-        assert_int_equal(told.module.load, mapped[i].load);
+        assert_ends_with(given.path, i ? "!/liblaid_lld_16k.so.1" : "!/liblaid_lld.so.1");
+        assert_int_equal(given.module.load, mapped[i].load);
         assert_unwound_by_hand(mapped[i].function);
         munmap(mapped[i].memory, mapped[i].size);
     }
@@ -123,21 +123,21 @@ static void a_library_copied_to_memory_is_a_module(void **state)
     struct file file = file_at(memfd_create("source", 0));
     struct mapped mapped = map(&file, append(&file, "laid_joined"), false);
     uint8_t *copy = malloc(mapped.size);
-    struct told told;
+    struct given given;
 
-    told = look_at((uintptr_t)mapped.function);
+    given = look_at((uintptr_t)mapped.function);
     for (size_t at = 0; at < mapped.size; at += 4096) /* holes stay as they are */
         if (mire__peek(copy, (uintptr_t)mapped.memory + at, 4096) == 4096) {
             void *page =
                 mmap(mapped.memory + at, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 
             memcpy(page, copy, 4096);
-            if (at < told.module.text_end - told.module.start)
+            if (at < given.module.text_end - given.module.start)
                 mprotect(page, 4096, PROT_READ | PROT_EXEC);
         }
-    told = look_at((uintptr_t)mapped.function);
-    assert_string_equal(told.path, "!/liblaid_joined.so.1");
-    assert_int_equal(told.module.load, mapped.load);
+    given = look_at((uintptr_t)mapped.function);
+    assert_string_equal(given.path, "!/liblaid_joined.so.1");
+    assert_int_equal(given.module.load, mapped.load);
     assert_unwound_by_hand(mapped.function);
     free(copy);
     munmap(mapped.memory, mapped.size);

@@ -100,7 +100,7 @@ static void code_in_a_hole_of_a_module_is_not_the_modules(void **state)
     (void)state;
     struct file file = file_at(memfd_create("source", 0));
     struct mapped mapped;
-    struct told told;
+    struct given given;
     void *made;
 
     mapped = map(&file, append(&file, "laid_huge"), true);
@@ -108,10 +108,10 @@ static void code_in_a_hole_of_a_module_is_not_the_modules(void **state)
                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
     assert_ptr_equal(made, mapped.memory + 0x100000);
     assert_is_made((uintptr_t)made);
-    told = look_at((uintptr_t)mapped.function);
-    assert_ends_with(told.path, "!/liblaid_huge.so.1");
-    assert_int_equal(told.module.load, mapped.load);
-    assert_int_equal(told.facts.base, 0);
+    given = look_at((uintptr_t)mapped.function);
+    assert_ends_with(given.path, "!/liblaid_huge.so.1");
+    assert_int_equal(given.module.load, mapped.load);
+    assert_int_equal(given.facts.base, 0);
     assert_unwound_by_hand(mapped.function);
     munmap(mapped.memory, mapped.size);
     close(file.fd);
@@ -123,17 +123,17 @@ static void code_that_moved_to_memory_without_a_file_is_still_the_modules(void *
     (void)state;
     struct file file = file_at(memfd_create("source", 0));
     struct mapped mapped = map(&file, append(&file, "laid_separate"), false);
-    struct told told = look_at((uintptr_t)mapped.function);
-    size_t size = told.module.text_end - told.module.text_start;
-    uint8_t *text = (uint8_t *)(uintptr_t)told.module.text_start, *copy = malloc(size);
+    struct given given = look_at((uintptr_t)mapped.function);
+    size_t size = given.module.text_end - given.module.text_start;
+    uint8_t *text = (uint8_t *)(uintptr_t)given.module.text_start, *copy = malloc(size);
 
     memcpy(copy, text, size);
     assert_true(mmap(text, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == text);
     memcpy(text, copy, size);
     assert_int_equal(mprotect(text, size, PROT_READ | PROT_EXEC), 0);
-    told = look_at((uintptr_t)mapped.function);
-    assert_ends_with(told.path, "!/liblaid_separate.so.1");
-    assert_int_equal(told.module.load, mapped.load);
+    given = look_at((uintptr_t)mapped.function);
+    assert_ends_with(given.path, "!/liblaid_separate.so.1");
+    assert_int_equal(given.module.load, mapped.load);
     assert_unwound_by_hand(mapped.function);
     free(copy);
     munmap(mapped.memory, mapped.size);

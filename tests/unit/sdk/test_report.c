@@ -109,7 +109,7 @@ static void hot_takes_addresses_of_one_function_as_one(void **state)
     free(box);
 }
 
-static void report_names_only_the_images_it_refers_to(void **state)
+static void report_attached_only_the_images_it_refers_to(void **state)
 {
     static const uint64_t in_libc[] = {BOX_LIBC_LOAD + 0x500, 0};
     struct blackbox *box = box_new();
@@ -220,9 +220,9 @@ static void report_of_a_hang_the_process_was_killed_in_is_open(void **state)
 
 static void report_tells_the_drops_that_are_not_zero(void **state)
 {
-    const struct report_told told = {.drops = {[MIRE_DROP_FULL] = 2, [MIRE_DROP_REFUSED] = 5}};
+    const struct report_attached given = {.drops = {[MIRE_DROP_FULL] = 2, [MIRE_DROP_REFUSED] = 5}};
     struct blackbox *box = box_new();
-    char *text = json(box, &told);
+    char *text = json(box, &given);
 
     (void)state;
     assert_non_null(strstr(text, "\"drops\":{\"full\":2,\"refused\":5}}"));
@@ -356,7 +356,7 @@ int main(void)
         cmocka_unit_test(trie_is_equal_to_a_naive_twin),
         cmocka_unit_test(hot_is_the_longest_row_and_of_equals_the_last),
         cmocka_unit_test(hot_takes_addresses_of_one_function_as_one),
-        cmocka_unit_test(report_names_only_the_images_it_refers_to),
+        cmocka_unit_test(report_attached_only_the_images_it_refers_to),
         cmocka_unit_test(report_tells_where_a_program_is_linked),
         cmocka_unit_test(report_shares_outer_frames),
         cmocka_unit_test(report_keeps_the_sum_of_weights),

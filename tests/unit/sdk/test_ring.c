@@ -311,7 +311,7 @@ static void a_lane_without_disk_is_not_looked_at(void **state)
 
     (void)state;
     assert_ptr_not_equal(memory, MAP_FAILED);
-    mire__blackbox_lacks(own, 1, MIRE_LANE_PROCESS - 1);
+    mire__blackbox_unreserve(own, 1, MIRE_LANE_PROCESS - 1);
     assert_int_equal(mprotect(memory + from, to - from, PROT_NONE), 0);
     assert_false(mire__blackbox_any_event(own));
     for (uint32_t lane = 1; lane < MIRE_LANE_PROCESS; lane++) {

@@ -283,7 +283,7 @@ static void of_a_deep_stack_both_ends_are_kept(void **state)
 static void any_bytes_are_survived(void **state)
 {
     static uint8_t whole[ARENA_BYTES];
-    uint32_t told = 0;
+    uint32_t given = 0;
 
     (void)state;
     srand(7);
@@ -301,12 +301,12 @@ static void any_bytes_are_survived(void **state)
         for (uint32_t round = 0; round < 3000; round++) {
             for (uint32_t flips = rand() % 3 + 1; flips > 0; flips--)
                 arena[(uint32_t)rand() % used] ^= (uint8_t)(1 << rand() % 8);
-            told += read_script() > 0;
+            given += read_script() > 0;
             memcpy(arena, whole, used);
             script.tid = rand() % 2 ? script.tid : 0;
         }
     }
-    assert_true(told > 1000);
+    assert_true(given > 1000);
 }
 
 static void a_full_table_makes_room_for_the_next_hang(void **state)

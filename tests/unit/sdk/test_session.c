@@ -31,15 +31,15 @@ static struct blackbox *session_box(void)
     return box;
 }
 
-static char *text_at(const struct blackbox *box, uint64_t end_ns, const struct session_told *told)
+static char *text_at(const struct blackbox *box, uint64_t end_ns, const struct session_attached *given)
 {
-    const struct session_told nothing = {.end_count = 0};
+    const struct session_attached nothing = {.end_count = 0};
     char id[MIRE_STORE_ID_LENGTH + 1], *text;
     struct session_sum sum;
     size_t size;
 
     mire__session_of_box(&sum, box, end_ns, false);
-    assert_int_equal(mire__session_json(&text, &size, id, &sum, told ? told : &nothing), MIRE_OK);
+    assert_int_equal(mire__session_json(&text, &size, id, &sum, given ? given : &nothing), MIRE_OK);
     text = realloc(text, size + 1);
     assert_non_null(text);
     text[size] = '\0';
@@ -363,7 +363,7 @@ static void a_service_that_stays_has_a_session_of_its_own(void **state)
     free(box);
 }
 
-static void one_whose_keeper_is_gone_is_told_by_the_next_start(void **state)
+static void one_without_its_mire_run_is_recorded_by_the_next_start(void **state)
 {
     struct store *store = store_at(*state);
     struct blackbox *box = session_box();
@@ -372,13 +372,13 @@ static void one_whose_keeper_is_gone_is_told_by_the_next_start(void **state)
     want_sessions(store, 1000000);
     assert_true(mire__file_read(sum.facts.boot_id, sizeof(sum.facts.boot_id), "/proc/sys/kernel/random/boot_id") > 0);
     share.facts = sum.facts;
-    sum.keeper_pid = mire__pid();
-    sum.keeper_ticks = mire__process_start_ticks(sum.keeper_pid);
+    sum.runner_pid = mire__pid();
+    sum.runner_ticks = mire__process_start_ticks(sum.runner_pid);
     assert_int_equal(mire__store_session_save(store, NAME, &sum, sizeof(sum)), MIRE_OK);
     assert_int_equal(mire__session_fold(store, NAME, &share, false), MIRE_OK);
     mire__sessions_recover(store, NULL, NOW_MS);
     assert_int_equal(records(store), 0);
-    mire__session_keep(store, NAME, &(struct session_keeper){.keeper_pid = mire__pid(), .keeper_ticks = 1});
+    mire__session_keep(store, NAME, &(struct session_runner){.runner_pid = mire__pid(), .runner_ticks = 1});
     mire__sessions_recover(store, NAME, NOW_MS);
     assert_int_equal(records(store), 0);
     mire__sessions_recover(store, NULL, NOW_MS);
@@ -429,7 +429,7 @@ static void ends_and_losses_are_told_once(void **state)
     assert_int_equal(mire__session_seal(store, &share, NOW_MS), MIRE_OK);
     assert_int_equal(mire__store_list(&item, 1, store), 1);
     assert_int_equal(mire__store_ends(&kept, 1, store), 1);
-    assert_true(kept.told);
+    assert_true(kept.reported);
     mire__store_drops(drops, store);
     assert_int_equal(drops[MIRE_DROP_SUPPRESSED], 0);
     /* A dropped record returns its losses to the ledger. */
@@ -443,12 +443,12 @@ static void ends_and_losses_are_told_once(void **state)
 static void what_a_record_tells_besides_stands_in_it(void **state)
 {
     struct blackbox *box = session_box();
-    struct session_told told = {
+    struct session_attached given = {
         .ends = {{.verdict = "foom", .confidence_ppm = 900000, .start_wall_ms = 5, .seen_wall_ms = 6}}, .end_count = 1};
     char *text;
     (void)state;
-    told.drops[MIRE_DROP_DAILY] = 4;
-    text = text_at(box, BEGIN, &told);
+    given.drops[MIRE_DROP_DAILY] = 4;
+    text = text_at(box, BEGIN, &given);
     assert_non_null(strstr(text, "\"ends\":[{\"verdict\":\"foom\",\"confidence_ppm\":900000,\"start_wall_ms\":5,"
                                  "\"seen_wall_ms\":6}]"));
     assert_non_null(strstr(text, "\"drops\":{\"daily\":4}"));
@@ -470,7 +470,7 @@ int main(void)
         TEST(processes_add_up_to_one_session_each_once),
         TEST(a_session_without_a_watched_process_is_none),
         TEST(a_service_that_stays_has_a_session_of_its_own),
-        TEST(one_whose_keeper_is_gone_is_told_by_the_next_start),
+        TEST(one_without_its_mire_run_is_recorded_by_the_next_start),
         TEST(a_session_ends_as_its_first_process_unless_another_died),
         TEST(ends_and_losses_are_told_once),
         cmocka_unit_test(what_a_record_tells_besides_stands_in_it),

@@ -33,19 +33,19 @@ static struct store *open_default(const char *dir)
 
 static void assert_sent(struct store *store, uint64_t stack, uint64_t now_ms, uint64_t held, uint64_t held_ms)
 {
-    struct store_held told;
+    struct store_held given;
 
-    assert_int_equal(mire__store_stack_send(&told, store, stack, now_ms, 2), MIRE_OK);
-    assert_int_equal(told.count, held);
-    assert_int_equal(told.duration_ms, held_ms);
+    assert_int_equal(mire__store_stack_send(&given, store, stack, now_ms, 2), MIRE_OK);
+    assert_int_equal(given.count, held);
+    assert_int_equal(given.duration_ms, held_ms);
 }
 
 static void assert_not_sent(struct store *store, uint64_t stack, uint64_t now_ms, enum mire_err why)
 {
-    struct store_held told = {7, 7};
+    struct store_held given = {7, 7};
 
-    assert_int_equal(mire__store_stack_send(&told, store, stack, now_ms, 2), why);
-    assert_int_equal(told.count + told.duration_ms, 0);
+    assert_int_equal(mire__store_stack_send(&given, store, stack, now_ms, 2), why);
+    assert_int_equal(given.count + given.duration_ms, 0);
 }
 
 static void a_stacks_day_is_counted_over_restarts(void **state)

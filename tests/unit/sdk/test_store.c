@@ -113,11 +113,11 @@ static void store_has_one_install_id_without_links(void **state)
 {
     enum { PROCESSES = 16 };
     char ids[PROCESSES][33] = {{0}}, byte;
-    int gate[2], told[2], status;
+    int gate[2], given[2], status;
 
     skip_if_emulated("an emulator's filter sees the host's calls");
     assert_int_equal(pipe(gate), 0);
-    assert_int_equal(pipe(told), 0);
+    assert_int_equal(pipe(given), 0);
     for (int i = 0; i < PROCESSES; i++) {
         struct store *store;
         char id[33] = "";
@@ -128,7 +128,7 @@ static void store_has_one_install_id_without_links(void **state)
         store = store_default(*state);
         close(gate[1]);
         read(gate[0], &byte, 1); /* all go at once, when the other end is closed */
-        if (mire__store_install(id, store) != MIRE_OK || write(told[1], id, sizeof(id)) != sizeof(id))
+        if (mire__store_install(id, store) != MIRE_OK || write(given[1], id, sizeof(id)) != sizeof(id))
             _exit(1);
         _exit(0);
     }
@@ -137,11 +137,11 @@ static void store_has_one_install_id_without_links(void **state)
     for (int i = 0; i < PROCESSES; i++) {
         assert_true(wait(&status) > 0);
         assert_int_equal(status, 0);
-        assert_int_equal(read(told[0], ids[i], 33), 33);
+        assert_int_equal(read(given[0], ids[i], 33), 33);
         assert_string_equal(ids[i], ids[0]);
     }
-    close(told[0]);
-    close(told[1]);
+    close(given[0]);
+    close(given[1]);
 }
 
 static void store_replaces_a_damaged_install_id(void **state)
@@ -303,18 +303,18 @@ static void store_drops_what_is_too_old_but_not_what_comes_now(void **state)
 static void store_counts_travel_with_a_report_and_come_back_when_it_is_lost(void **state)
 {
     struct store *store = store_default(*state);
-    uint64_t told[MIRE_DROP_REASONS];
+    uint64_t given[MIRE_DROP_REASONS];
 
     mire__store_count_drop(store, MIRE_DROP_REFUSED);
     mire__store_count_drop(store, MIRE_DROP_REFUSED);
-    mire__store_drops(told, store);
-    put_report(store, id_at(STORE_NOW, 0), "x", 1, told, STORE_NOW);
+    mire__store_drops(given, store);
+    put_report(store, id_at(STORE_NOW, 0), "x", 1, given, STORE_NOW);
     assert_int_equal(dropped(store, MIRE_DROP_REFUSED), 0);
     mire__store_drop(store, id_at(STORE_NOW, 0), MIRE_DROP_FULL);
     assert_int_equal(dropped(store, MIRE_DROP_REFUSED), 2);
     assert_int_equal(dropped(store, MIRE_DROP_FULL), 1);
-    mire__store_drops(told, store);
-    put_report(store, id_at(STORE_NOW, 1), "x", 1, told, STORE_NOW);
+    mire__store_drops(given, store);
+    put_report(store, id_at(STORE_NOW, 1), "x", 1, given, STORE_NOW);
     mire__store_done(store, id_at(STORE_NOW, 1));
     assert_int_equal(dropped(store, MIRE_DROP_REFUSED), 0);
     mire__store_close(store);
@@ -323,12 +323,12 @@ static void store_counts_travel_with_a_report_and_come_back_when_it_is_lost(void
 static void store_counts_are_told_by_one_report_only(void **state)
 {
     struct store *store = store_default(*state);
-    uint64_t told[MIRE_DROP_REASONS];
+    uint64_t given[MIRE_DROP_REASONS];
 
     mire__store_count_drop(store, MIRE_DROP_REFUSED);
-    mire__store_drops(told, store);
-    assert_int_equal(put_report(store, id_at(STORE_NOW, 0), "x", 1, told, STORE_NOW), MIRE_OK);
-    assert_int_equal(put_report(store, id_at(STORE_NOW, 1), "x", 1, told, STORE_NOW), MIRE_E_STATE);
+    mire__store_drops(given, store);
+    assert_int_equal(put_report(store, id_at(STORE_NOW, 0), "x", 1, given, STORE_NOW), MIRE_OK);
+    assert_int_equal(put_report(store, id_at(STORE_NOW, 1), "x", 1, given, STORE_NOW), MIRE_E_STATE);
     assert_int_equal(count_reports(store), 1);
     /* Sealed again, the report's losses are restored. */
     assert_int_equal(put_report(store, id_at(STORE_NOW, 0), "y", 1, NULL, STORE_NOW), MIRE_OK);

@@ -117,10 +117,10 @@ static void an_end_is_told_once(void **state)
     struct store_end end = end_number(3), ends[2];
 
     assert_int_equal(mire__store_end_add(store, &end), MIRE_OK);
-    assert_int_equal(mire__store_end_told(store, end.run), MIRE_OK);
+    assert_int_equal(mire__store_end_reported(store, end.run), MIRE_OK);
     assert_int_equal(mire__store_end_add(store, &end), MIRE_OK); /* judged again, it stays reported */
     assert_int_equal(mire__store_ends(ends, 2, store), 1);
-    assert_true(ends[0].told);
+    assert_true(ends[0].reported);
     mire__store_close(store);
 }
 

@@ -72,23 +72,23 @@ int __wrap_posix_fallocate(int fd, off_t at, off_t size)
 static void store_counts_are_there_once_whichever_write_fails(void **state)
 {
     struct store *store = store_default(*state);
-    uint64_t told[MIRE_DROP_REASONS];
+    uint64_t given[MIRE_DROP_REASONS];
     bool whole = false;
 
     for (int n = 0; !whole; n++) {
         assert_true(n < 200);
         mire__store_count_drop(store, MIRE_DROP_AGE);
-        mire__store_drops(told, store);
-        assert_int_equal(told[MIRE_DROP_AGE], 1);
+        mire__store_drops(given, store);
+        assert_int_equal(given[MIRE_DROP_AGE], 1);
         fail_at = n;
-        enum mire_err err = put_report(store, id_at(STORE_NOW, 5), "0123456789", 10, told, STORE_NOW);
+        enum mire_err err = put_report(store, id_at(STORE_NOW, 5), "0123456789", 10, given, STORE_NOW);
         whole = fail_at >= 0;
         fail_at = -1;
         assert_true(err != MIRE_OK || count_reports(store) == 1);
         mire__store_drop(store, id_at(STORE_NOW, 5), MIRE_DROP_CONSENT); /* returns its losses, if it exists */
         assert_int_equal(dropped(store, MIRE_DROP_AGE), 1);
-        mire__store_drops(told, store);
-        put_report(store, id_at(STORE_NOW, 6), "", 0, told, STORE_NOW);
+        mire__store_drops(given, store);
+        put_report(store, id_at(STORE_NOW, 6), "", 0, given, STORE_NOW);
         mire__store_done(store, id_at(STORE_NOW, 6));
         assert_int_equal(dropped(store, MIRE_DROP_AGE), 0);
     }

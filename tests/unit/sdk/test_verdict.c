@@ -70,10 +70,10 @@ static void an_app_that_does_not_tell_its_ground_leaves_that_exclusion_open(void
     struct exit_verdict verdict;
 
     (void)state;
-    mire__verdict_find(&verdict, (PLAIN_KILL & ~BIT(FOREGROUND)) | BIT(GROUND_UNTOLD) | OOM);
+    mire__verdict_find(&verdict, (PLAIN_KILL & ~BIT(FOREGROUND)) | BIT(GROUND_UNKNOWN) | OOM);
     assert_int_equal(verdict.verdict, MIRE_EXIT_FOOM);
     assert_int_equal(verdict.excluded, ((1u << MIRE_EXCLUSIONS) - 1) & ~(1u << MIRE_EXCLUDED_BACKGROUND));
-    assert_int_equal(verdict.signs_against, BIT(GROUND_UNTOLD));
+    assert_int_equal(verdict.signs_against, BIT(GROUND_UNKNOWN));
 }
 
 static void a_kill_with_room_left_is_somebodys(void **state)
@@ -106,7 +106,7 @@ static void each_exclusion_comes_before_the_foom(void **state)
         {BIT(CRASHED), MIRE_EXIT_CRASH},
         {BIT(PARENT_SAW_CRASH), MIRE_EXIT_CRASH},
         {BIT(QUIT_SIGNAL), MIRE_EXIT_USER_QUIT},
-        {BIT(QUIT_TOLD), MIRE_EXIT_USER_QUIT},
+        {BIT(QUIT_ANNOUNCED), MIRE_EXIT_USER_QUIT},
         {BIT(PARENT_SAW_QUIT), MIRE_EXIT_USER_QUIT},
         {BIT(BACKGROUND), MIRE_EXIT_BACKGROUND_KILL},
         {BIT(JUST_FOREGROUND), MIRE_EXIT_BACKGROUND_KILL},
@@ -186,7 +186,7 @@ static void the_parents_word_decides(void **state)
     (void)state;
     assert_int_equal(judge(BIT(STOPPED) | BIT(PARENT_SAW_CRASH)), MIRE_EXIT_CRASH);
     assert_int_equal(judge(BIT(STUCK) | BIT(PARENT_SAW_EXIT)), MIRE_EXIT_CLEAN);
-    assert_int_equal(judge(BIT(QUIT_TOLD) | BIT(PARENT_SAW_CRASH)), MIRE_EXIT_CRASH);
+    assert_int_equal(judge(BIT(QUIT_ANNOUNCED) | BIT(PARENT_SAW_CRASH)), MIRE_EXIT_CRASH);
 }
 
 /* Neither memory nor its lack may hide a crash, and a missing crash marker must not make one. */

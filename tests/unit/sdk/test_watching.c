@@ -7,7 +7,7 @@
 #include "core/options.h"
 #include "mire/ping.h"
 #include "platform/platform.h"
-#include "script/told.h"
+#include "script/vm_stack.h"
 #include "support/scratch.h"
 #include "support/watched.h"
 
@@ -232,15 +232,15 @@ static _Atomic uint32_t stopped;
 
 static void *tell_stacks(void *unused)
 {
-    struct told_stack *stack;
+    struct vm_stack *stack;
 
-    while ((stack = mire__told_await())) {
+    while ((stack = mire__vm_stack_await())) {
         atomic_store(&stopped, 1);
         sleep_through(STOP_MS);
         atomic_store(&stopped, 0);
         mire__futex_wake(&stopped);
-        mire__told_add(stack, "app.Cart.sort", "Cart.java", 7);
-        mire__told_give(stack);
+        mire__vm_stack_add(stack, "app.Cart.sort", "Cart.java", 7);
+        mire__vm_stack_give(stack);
     }
     return unused;
 }
@@ -259,13 +259,13 @@ static void stops_by_a_virtual_machine_are_no_waits_of_the_loop(void **state)
 {
     pthread_t machine;
 
-    mire__told_open(mire__tid());
+    mire__vm_stack_open(mire__tid());
     pthread_create(&machine, NULL, tell_stacks, NULL);
     assert_int_equal(start(*state), MIRE_OK);
     idle_ms(10);
     compute_in_machine(2 * HANG_MS);
     assert_sealed(*state, 1, idle_nap);
-    mire__told_close();
+    mire__vm_stack_close();
     pthread_join(machine, NULL);
     assert_int_equal(mire_stop(NULL), MIRE_OK);
 }

@@ -133,14 +133,14 @@ static void an_alert_is_told_once_repeated_and_escalated(void **state)
     assert_int_equal(s.began_us, 0);
     assert_int_equal(alert_step(&s, &rule, ALERT_HOLDS, false, t), 0);
     assert_int_equal(alert_step(&s, &rule, ALERT_UNKNOWN, false, t + MINUTE), 0);
-    assert_int_equal(alert_step(&s, &rule, ALERT_HOLDS, false, t + 2 * MINUTE), ALERT_TELL_FIRED);
+    assert_int_equal(alert_step(&s, &rule, ALERT_HOLDS, false, t + 2 * MINUTE), ALERT_NOTIFY_FIRED);
     assert_int_equal(alert_step(&s, &rule, ALERT_HOLDS, false, t + 3 * MINUTE), 0);
-    assert_int_equal(alert_step(&s, &rule, ALERT_UNKNOWN, false, t + 32 * MINUTE), ALERT_TELL_ESCALATED);
+    assert_int_equal(alert_step(&s, &rule, ALERT_UNKNOWN, false, t + 32 * MINUTE), ALERT_NOTIFY_ESCALATED);
     assert_int_equal(alert_step(&s, &rule, ALERT_HOLDS, false, t + 33 * MINUTE), 0);
-    assert_int_equal(alert_step(&s, &rule, ALERT_HOLDS, false, t + 62 * MINUTE), ALERT_TELL_AGAIN);
+    assert_int_equal(alert_step(&s, &rule, ALERT_HOLDS, false, t + 62 * MINUTE), ALERT_NOTIFY_AGAIN);
     s.acked_us = t + 63 * MINUTE;
     assert_int_equal(alert_step(&s, &rule, ALERT_HOLDS, false, t + 600 * MINUTE), 0);
-    assert_int_equal(alert_step(&s, &rule, ALERT_CLEAR, false, t + 601 * MINUTE), ALERT_TELL_OVER);
+    assert_int_equal(alert_step(&s, &rule, ALERT_CLEAR, false, t + 601 * MINUTE), ALERT_NOTIFY_OVER);
     assert_int_equal(alert_step(&s, &rule, ALERT_HOLDS, false, t + 602 * MINUTE), 0);
 }
 
@@ -153,7 +153,7 @@ static void what_nobody_was_told_has_no_end_to_tell(void **state)
     assert_int_equal(night.fired_us, MINUTE);
     assert_int_equal(alert_step(&night, &rule, ALERT_CLEAR, true, 2 * MINUTE), 0);
     assert_int_equal(alert_step(&day, &rule, ALERT_HOLDS, true, MINUTE), 0);
-    assert_int_equal(alert_step(&day, &rule, ALERT_HOLDS, false, 9 * MINUTE), ALERT_TELL_FIRED);
+    assert_int_equal(alert_step(&day, &rule, ALERT_HOLDS, false, 9 * MINUTE), ALERT_NOTIFY_FIRED);
     assert_int_equal(alert_step(&acked, &rule, ALERT_HOLDS, true, MINUTE), 0);
     acked.acked_us = 2 * MINUTE; /* on its page, at night */
     assert_int_equal(alert_step(&acked, &rule, ALERT_HOLDS, false, 9 * MINUTE), 0);

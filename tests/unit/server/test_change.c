@@ -63,7 +63,7 @@ static void month(struct rate_change changes[ISSUES], const struct plan *plan)
     }
 }
 
-static int told(const struct rate_change changes[ISSUES])
+static int given(const struct rate_change changes[ISSUES])
 {
     int count = 0;
     for (int i = 0; i < ISSUES; i++)
@@ -139,7 +139,7 @@ static int months_told(const struct plan *plan, bool found)
         bool top = changes[3].verdict == CHANGE_WORSE;
         for (int k = 0; k < ISSUES && top; k++)
             top = k == 3 || changes[k].p > changes[3].p;
-        months += found ? top : told(changes) > 0;
+        months += found ? top : given(changes) > 0;
         arena_reset(&arena);
     }
     arena_fini(&arena);

@@ -175,7 +175,7 @@ static void what_is_damaged_is_told_with_its_place(void **state)
     static const char *const converters[] = {NULL, "/proc/self/exe"};
     struct buffer file = slurp("../../fixtures/symbols/split/clang5.so.dwp");
     struct contents contents;
-    char why[MIRE_SYMBOL_WHY], told[MIRE_SYMBOL_WHY];
+    char why[MIRE_SYMBOL_WHY], given[MIRE_SYMBOL_WHY];
     enum symbol_depth depth;
     const uint8_t *info = NULL;
     for (size_t i = 0; i + 8 < file.len && !info; i++) /* of DWARF 5, a split unit of addresses of 8 bytes */
@@ -187,14 +187,14 @@ static void what_is_damaged_is_told_with_its_place(void **state)
     for (int damaged = 0; damaged < 2; damaged++) {
         if (damaged)
             memset(second + 24, 0, load_32(second) - 20);
-        snprintf(told, sizeof told,
+        snprintf(given, sizeof given,
                  "is damaged: 1 or more of its units cannot be read whole, the first at 0x%x of .debug_info", first);
         for (size_t i = 0; i < 2; i++) {
             int fd = fd_of(&file);
             assert_int_equal(contents_open(&contents, why, fd, NULL, NULL), CONTENTS_GOOD);
             assert_int_equal(contents_check(why, &depth, &contents, &contents.rows[0], NULL, converters[i]),
                              damaged ? CONTENTS_WRONG : CONTENTS_GOOD);
-            assert_string_equal(why, damaged ? told : "");
+            assert_string_equal(why, damaged ? given : "");
             assert_int_equal(depth, MIRE_DEPTH_DWARF);
             contents_close(&contents);
             close(fd);

@@ -217,13 +217,13 @@ static void the_clocks_difference_is_stored_with_the_report(void **state)
         f->clock = nothing[i];
         assert_int_equal(post(f, 0, "{}", 2), MIRE_HTTP_LATER);
         await(f, 0);
-        assert_false(f->store.last.clock_told);
+        assert_false(f->store.last.clock_known);
     }
     snprintf(clock, sizeof clock, "%lld", (long long)(clock_wall_us() / 1000 - 7200000));
     f->clock = clock;
     assert_int_equal(post(f, 0, "{}", 2), MIRE_HTTP_LATER);
     await(f, 0);
-    assert_true(f->store.last.clock_told);
+    assert_true(f->store.last.clock_known);
     assert_in_range(f->store.last.clock_behind_ms, 7200000, 7200000 + 600000); /* on a busy machine */
 }
 

@@ -14,7 +14,7 @@
 
 #define CORPUS MIRE_SOURCE_DIR "/tests/fuzz/corpus/mapping/"
 
-struct told {
+struct given {
     struct arena arena;
     struct report report;
     struct resolved doc;
@@ -32,7 +32,7 @@ static int uploaded(void *context, char *path, size_t room, const uint8_t *id, s
     return 1;
 }
 
-static void read_report(struct told *out, const char *id, const char *java, const char *rows, const char *up,
+static void read_report(struct given *out, const char *id, const char *java, const char *rows, const char *up,
                         const char *leaf)
 {
     struct decode_fault fault = {0};
@@ -58,26 +58,26 @@ static void read_report(struct told *out, const char *id, const char *java, cons
     assert_int_equal(outcome, MIRE_DECODE_OK);
 }
 
-static void resolve(struct told *told, const char *mapping)
+static void resolve(struct given *given, const char *mapping)
 {
     struct symbols_options options = MIRE_SYMBOLS_OPTIONS;
     struct symbols *symbols;
     options.uploaded = uploaded;
     options.uploaded_context = (void *)(uintptr_t)mapping;
     assert_int_equal(symbols_open(&symbols, &options), 0);
-    assert_int_equal(symbolicate(&told->doc, &told->counts, &told->arena, symbols, &told->report, 0), 0);
+    assert_int_equal(symbolicate(&given->doc, &given->counts, &given->arena, symbols, &given->report, 0), 0);
     symbols_close(symbols);
 }
 
 /* The stack of the only sample, innermost first: "class.method(file:line) ", + for an inlined frame, ? for a name that
  * may mean another function in another build. */
-static const char *stack_of(const struct told *told)
+static const char *stack_of(const struct given *given)
 {
     static char text[1024];
     size_t len = 0;
     text[0] = '\0';
-    for (uint32_t node = told->doc.samples[0].node; node; node = told->doc.nodes[node].parent) {
-        const struct resolved_location *location = &told->doc.locations[told->doc.nodes[node].location];
+    for (uint32_t node = given->doc.samples[0].node; node; node = given->doc.nodes[node].parent) {
+        const struct resolved_location *location = &given->doc.locations[given->doc.nodes[node].location];
         len += (size_t)snprintf(text + len, sizeof text - len, "%s(%s:%u)%s%s%s", location->function, location->file,
                                 location->line, location->inlined ? "+" : "", location->build ? "?" : "",
                                 location->named ? " " : "! ");
@@ -92,90 +92,90 @@ static const char *stack_of(const struct told *told)
 static void without_its_mapping_a_name_is_of_its_build(void **state)
 {
     (void)state;
-    struct told told;
-    read_report(&told, ",\"id\":\"5b46fdc0\"", NAMES, "10", "1,1", "2");
-    resolve(&told, NULL);
-    assert_string_equal(stack_of(&told), "a.a.b(:1)? x.Loop.b(Loop.java:9)? ");
-    assert_string_equal(told.doc.locations[0].build, "5b46fdc0");
-    assert_int_equal(told.counts.missing_count, 1);
-    assert_int_equal(told.counts.missing[0].had, MIRE_DEPTH_UNKNOWN);
-    assert_int_equal(told.counts.unresolved, 2);
-    arena_fini(&told.arena);
+    struct given given;
+    read_report(&given, ",\"id\":\"5b46fdc0\"", NAMES, "10", "1,1", "2");
+    resolve(&given, NULL);
+    assert_string_equal(stack_of(&given), "a.a.b(:1)? x.Loop.b(Loop.java:9)? ");
+    assert_string_equal(given.doc.locations[0].build, "5b46fdc0");
+    assert_int_equal(given.counts.missing_count, 1);
+    assert_int_equal(given.counts.missing[0].had, MIRE_DEPTH_UNKNOWN);
+    assert_int_equal(given.counts.unresolved, 2);
+    arena_fini(&given.arena);
 }
 
 static void with_it_names_are_those_of_the_source(void **state)
 {
     (void)state;
-    struct told told;
-    read_report(&told, ",\"id\":\"5b46fdc0\"", NAMES, "10", "1,1", "2");
-    resolve(&told, CORPUS "proguard.txt");
-    assert_string_equal(stack_of(&told),
+    struct given given;
+    read_report(&given, ",\"id\":\"5b46fdc0\"", NAMES, "10", "1,1", "2");
+    resolve(&given, CORPUS "proguard.txt");
+    assert_string_equal(stack_of(&given),
                         "com.example.Deep$Er.deepest(Deep.java:9)+ com.example.Main.middle(Main.java:20)+ "
                         "com.example.Main.outer(Main.java:40) x.Loop.b(Loop.java:9) ");
-    assert_int_equal(told.counts.missing_count, 0);
-    assert_int_equal(told.counts.unresolved, 0);
-    arena_fini(&told.arena);
+    assert_int_equal(given.counts.missing_count, 0);
+    assert_int_equal(given.counts.unresolved, 0);
+    arena_fini(&given.arena);
 }
 
 static void names_that_were_never_short_lack_nothing(void **state)
 {
     (void)state;
-    struct told told;
-    read_report(&told, "", NAMES, "1", "1", "1");
-    resolve(&told, NULL);
-    assert_string_equal(stack_of(&told), "x.Loop.b(Loop.java:9) ");
-    assert_int_equal(told.counts.missing_count, 0);
-    arena_fini(&told.arena);
+    struct given given;
+    read_report(&given, "", NAMES, "1", "1", "1");
+    resolve(&given, NULL);
+    assert_string_equal(stack_of(&given), "x.Loop.b(Loop.java:9) ");
+    assert_int_equal(given.counts.missing_count, 0);
+    arena_fini(&given.arena);
 }
 
 static void methods_that_share_a_short_name_are_one_place(void **state)
 {
     (void)state;
-    struct told told;
-    read_report(&told, ",\"id\":\"5b46fdc0\"", "{\"texts\":[\"a.a\",\"d\"],\"class\":[0],\"method\":[1]}", "0", "1",
+    struct given given;
+    read_report(&given, ",\"id\":\"5b46fdc0\"", "{\"texts\":[\"a.a\",\"d\"],\"class\":[0],\"method\":[1]}", "0", "1",
                 "1");
-    resolve(&told, CORPUS "proguard.txt");
-    assert_string_equal(stack_of(&told), "com.example.Main.one or com.example.Main.two(Main.java:0) ");
-    arena_fini(&told.arena);
+    resolve(&given, CORPUS "proguard.txt");
+    assert_string_equal(stack_of(&given), "com.example.Main.one or com.example.Main.two(Main.java:0) ");
+    arena_fini(&given.arena);
 }
 
 static void an_outline_stands_for_a_place_in_its_caller(void **state)
 {
     (void)state;
-    struct told told;
-    read_report(&told, ",\"id\":\"5b46fdc0\"",
+    struct given given;
+    read_report(&given, ",\"id\":\"5b46fdc0\"",
                 "{\"texts\":[\"a\",\"b\",\"s\"],\"class\":[0,1],\"method\":[0,2],\"line\":[2,27]}", "10", "1,1", "2");
-    resolve(&told, CORPUS "r8.txt");
-    assert_string_equal(stack_of(&told), "some.Class.outlineCaller(Some.kt:100) ");
-    arena_fini(&told.arena);
+    resolve(&given, CORPUS "r8.txt");
+    assert_string_equal(stack_of(&given), "some.Class.outlineCaller(Some.kt:100) ");
+    arena_fini(&given.arena);
 }
 
 static void an_outline_alone_is_left_out(void **state)
 {
     (void)state;
-    struct told told;
-    read_report(&told, ",\"id\":\"5b46fdc0\"", "{\"texts\":[\"a\"],\"class\":[0],\"method\":[0],\"line\":[2]}", "0",
+    struct given given;
+    read_report(&given, ",\"id\":\"5b46fdc0\"", "{\"texts\":[\"a\"],\"class\":[0],\"method\":[0],\"line\":[2]}", "0",
                 "1", "1");
-    resolve(&told, CORPUS "r8.txt");
-    assert_string_equal(stack_of(&told), "");
-    arena_fini(&told.arena);
+    resolve(&given, CORPUS "r8.txt");
+    assert_string_equal(stack_of(&given), "");
+    arena_fini(&given.arena);
 }
 
 static void numbers_are_those_of_a_methodmap(void **state)
 {
     (void)state;
-    struct told told;
-    read_report(&told, ",\"id\":\"5b46fdc0\"", "{\"texts\":[],\"class\":[-1,-1],\"method\":[-1,-1],\"number\":[7,999]}",
-                "10", "1,1", "2");
-    resolve(&told, CORPUS "methodmap.txt");
-    assert_string_equal(stack_of(&told), "com.e.Main$1.run(:0) method 999(:0)! ");
-    assert_int_equal(told.counts.missing_count, 0);
-    resolve(&told, NULL);
-    assert_string_equal(stack_of(&told), "method 7(:0)?! method 999(:0)?! ");
-    assert_int_equal(told.counts.missing_count, 1);
-    resolve(&told, CORPUS "proguard.txt"); /* without method numbers */
-    assert_int_equal(told.counts.missing_count, 1);
-    arena_fini(&told.arena);
+    struct given given;
+    read_report(&given, ",\"id\":\"5b46fdc0\"",
+                "{\"texts\":[],\"class\":[-1,-1],\"method\":[-1,-1],\"number\":[7,999]}", "10", "1,1", "2");
+    resolve(&given, CORPUS "methodmap.txt");
+    assert_string_equal(stack_of(&given), "com.e.Main$1.run(:0) method 999(:0)! ");
+    assert_int_equal(given.counts.missing_count, 0);
+    resolve(&given, NULL);
+    assert_string_equal(stack_of(&given), "method 7(:0)?! method 999(:0)?! ");
+    assert_int_equal(given.counts.missing_count, 1);
+    resolve(&given, CORPUS "proguard.txt"); /* without method numbers */
+    assert_int_equal(given.counts.missing_count, 1);
+    arena_fini(&given.arena);
 }
 
 static void versions_have_ids_of_their_own(void **state)

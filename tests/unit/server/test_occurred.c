@@ -68,11 +68,11 @@ static void the_clocks_error_is_taken_off(void **state)
 static void every_kind_has_its_own_time(void **state)
 {
     (void)state;
-    const struct fact told = {(uint64_t)(NOW_US - 5 * HOUR_US) / 1000, true};
-    const struct report reports[] = {{.kind = MIRE_REPORT_EVENT, .event = {.begin_wall_ms = told}},
-                                     {.kind = MIRE_REPORT_MEMORY, .memory = {.taken_wall_ms = told}},
-                                     {.kind = MIRE_REPORT_BASELINE, .memory = {.taken_wall_ms = told}},
-                                     {.kind = MIRE_REPORT_SESSION, .session = {.begin_wall_ms = told}}};
+    const struct fact given = {(uint64_t)(NOW_US - 5 * HOUR_US) / 1000, true};
+    const struct report reports[] = {{.kind = MIRE_REPORT_EVENT, .event = {.begin_wall_ms = given}},
+                                     {.kind = MIRE_REPORT_MEMORY, .memory = {.taken_wall_ms = given}},
+                                     {.kind = MIRE_REPORT_BASELINE, .memory = {.taken_wall_ms = given}},
+                                     {.kind = MIRE_REPORT_SESSION, .session = {.begin_wall_ms = given}}};
     const struct aggregate_clock clock = {.keep_days = 90};
     for (size_t i = 0; i < sizeof reports / sizeof *reports; i++)
         assert_int_equal(aggregate_occurred(&reports[i], NOW_US, &clock).at_us, NOW_US - 5 * HOUR_US);

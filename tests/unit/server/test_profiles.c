@@ -202,9 +202,9 @@ static void a_heap_profile_is_a_memory_report(void **state)
     assert_string_equal(foreign_frame(&f, node, 2), "main.work");
     assert_string_equal(foreign_frame(&f, node, 3), "main.main");
     const struct report_frame *outer = &f.report.frames[f.report.nodes[1].frame];
-    assert_int_equal(outer->told->line, 3);
-    assert_string_equal(outer->told->file, "work.go");
-    assert_false(outer->told->whole);
+    assert_int_equal(outer->names->line, 3);
+    assert_string_equal(outer->names->file, "work.go");
+    assert_false(outer->names->whole);
     assert_int_equal(outer->offset, 0x40000b); /* a program that is not moved has no bias */
     assert_int_equal(f.report.images[outer->image].id_len, 2);
     foreign_free(&f);

@@ -85,8 +85,8 @@ static const char *told_in(struct opened *opened, struct retrace_carry *carry, c
     return text;
 }
 
-static const char *told(struct opened *opened, struct retrace_carry *carry, const char *class_name, const char *method,
-                        uint32_t line)
+static const char *given(struct opened *opened, struct retrace_carry *carry, const char *class_name, const char *method,
+                         uint32_t line)
 {
     return told_in(opened, carry, &(struct retrace_query){class_name, method, "", line});
 }
@@ -96,10 +96,10 @@ static void lines_of_a_method_are_those_of_the_source(void **state)
     (void)state;
     struct opened opened;
     open_it(&opened, CORPUS "proguard.txt");
-    assert_string_equal(told(&opened, NULL, "a.a", "<init>", 2), "com.example.Main.<init>(Main.java:32)");
-    assert_string_equal(told(&opened, NULL, "a.a", "b", 4), "com.example.Main.outer(Main.java:43)");
-    assert_string_equal(told(&opened, NULL, "a.a", "c", 7), "com.example.Main.plain(Main.java:7)");
-    assert_string_equal(told(&opened, NULL, "a.b", "run", 12), "com.example.Main$1.run(Main.java:12)");
+    assert_string_equal(given(&opened, NULL, "a.a", "<init>", 2), "com.example.Main.<init>(Main.java:32)");
+    assert_string_equal(given(&opened, NULL, "a.a", "b", 4), "com.example.Main.outer(Main.java:43)");
+    assert_string_equal(given(&opened, NULL, "a.a", "c", 7), "com.example.Main.plain(Main.java:7)");
+    assert_string_equal(given(&opened, NULL, "a.b", "run", 12), "com.example.Main$1.run(Main.java:12)");
     close_it(&opened);
 }
 
@@ -117,8 +117,8 @@ static void what_has_no_line_in_the_source_is_given_none(void **state)
         "    2:2:com.example.Row lambda$sum$0(com.example.Row):0 -> b\n";
     struct opened opened;
     open_text(&opened, text);
-    assert_string_equal(told(&opened, NULL, "a.a", "b", 1), "com.example.Made.lambda$sum$0(Made.java:0)");
-    assert_string_equal(told(&opened, NULL, "a.a", "b", 2),
+    assert_string_equal(given(&opened, NULL, "a.a", "b", 1), "com.example.Made.lambda$sum$0(Made.java:0)");
+    assert_string_equal(given(&opened, NULL, "a.a", "b", 2),
                         "com.example.Made.inner(Made.java:7) < com.example.Made.lambda$sum$0(Made.java:0)");
     close_text(&opened);
 }
@@ -128,7 +128,7 @@ static void rows_with_the_same_lines_are_inlined_calls(void **state)
     (void)state;
     struct opened opened;
     open_written(&opened, CORPUS "proguard.txt");
-    assert_string_equal(told(&opened, NULL, "a.a", "b", 1),
+    assert_string_equal(given(&opened, NULL, "a.a", "b", 1),
                         "com.example.Deep$Er.deepest(Deep.java:9) < com.example.Main.middle(Main.java:20) < "
                         "com.example.Main.outer(Main.java:40)");
     close_it(&opened);
@@ -139,9 +139,9 @@ static void without_a_line_every_method_of_that_name_is_told_once(void **state)
     (void)state;
     struct opened opened;
     open_written(&opened, CORPUS "proguard.txt");
-    assert_string_equal(told(&opened, NULL, "a.a", "d", 0),
+    assert_string_equal(given(&opened, NULL, "a.a", "d", 0),
                         "com.example.Main.one(Main.java:0) or com.example.Main.two(Main.java:0)");
-    assert_string_equal(told(&opened, NULL, "a.a", "b", 0), "com.example.Main.outer(Main.java:0)");
+    assert_string_equal(given(&opened, NULL, "a.a", "b", 0), "com.example.Main.outer(Main.java:0)");
     close_it(&opened);
 }
 
@@ -170,8 +170,8 @@ static void what_the_mapping_does_not_have_stays_as_it_is(void **state)
     (void)state;
     struct opened opened;
     open_written(&opened, CORPUS "proguard.txt");
-    assert_string_equal(told(&opened, NULL, "a.c", "b", 1), "");
-    assert_string_equal(told(&opened, NULL, "a.a", "z", 1), "com.example.Main.z(Main.java:1)");
+    assert_string_equal(given(&opened, NULL, "a.c", "b", 1), "");
+    assert_string_equal(given(&opened, NULL, "a.a", "z", 1), "com.example.Main.z(Main.java:1)");
     close_it(&opened);
 }
 
@@ -181,9 +181,9 @@ static void an_outline_tells_the_line_of_the_frame_around_it(void **state)
     struct opened opened;
     struct retrace_carry carry = {0};
     open_written(&opened, CORPUS "r8.txt");
-    assert_string_equal(told(&opened, &carry, "a", "a", 2), "-");
+    assert_string_equal(given(&opened, &carry, "a", "a", 2), "-");
     assert_int_equal(carry.position, 2);
-    assert_string_equal(told(&opened, &carry, "b", "s", 27), "some.Class.outlineCaller(Some.kt:100)");
+    assert_string_equal(given(&opened, &carry, "b", "s", 27), "some.Class.outlineCaller(Some.kt:100)");
     assert_int_equal(carry.position, 0);
     close_it(&opened);
 }
@@ -194,7 +194,7 @@ static void an_outline_of_another_method_moves_no_line(void **state)
     struct opened opened;
     struct retrace_carry carry = {.position = 1};
     open_written(&opened, CORPUS "r8.txt");
-    assert_string_equal(told(&opened, &carry, "b", "u", 40), "some.Class.plain(Some.kt:70)");
+    assert_string_equal(given(&opened, &carry, "b", "u", 40), "some.Class.plain(Some.kt:70)");
     close_it(&opened);
 }
 
@@ -203,7 +203,7 @@ static void what_the_compiler_made_is_left_out(void **state)
     (void)state;
     struct opened opened;
     open_written(&opened, CORPUS "r8.txt");
-    assert_string_equal(told(&opened, NULL, "b", "t", 30), "some.Class.lambda$x$0(Some.kt:11)");
+    assert_string_equal(given(&opened, NULL, "b", "t", 30), "some.Class.lambda$x$0(Some.kt:11)");
     close_it(&opened);
 }
 
@@ -257,16 +257,16 @@ static void what_a_name_may_be_is_told_choice_by_choice(void **state)
     (void)state;
     struct opened opened;
     open_text(&opened, rules);
-    assert_string_equal(told(&opened, NULL, "a", "o", 0),
+    assert_string_equal(given(&opened, NULL, "a", "o", 0),
                         "shop.Cart.another(Baskets.kt:0) or shop.Cart.one(Baskets.kt:0)");
-    assert_string_equal(told(&opened, NULL, "a", "o", 8),
+    assert_string_equal(given(&opened, NULL, "a", "o", 8),
                         "shop.Cart.another(Baskets.kt:8) or shop.Cart.one(Baskets.kt:8)");
     assert_string_equal(
-        told(&opened, NULL, "a", "s", 1),
+        given(&opened, NULL, "a", "s", 1),
         "shop.Cart.span(Baskets.kt:30) or shop.Cart.span(Baskets.kt:31) or shop.Cart.span(Baskets.kt:32)");
-    assert_string_equal(told(&opened, NULL, "a", "s", 0), "shop.Cart.span(Baskets.kt:0)");
-    assert_string_equal(told(&opened, NULL, "a", "w", 9), "shop.Tax.add(Tax.java:6) < shop.Cart.pay(Baskets.kt:60)");
-    assert_string_equal(told(&opened, NULL, "a", "w", 11), "shop.Cart.pay(Baskets.kt:52)");
+    assert_string_equal(given(&opened, NULL, "a", "s", 0), "shop.Cart.span(Baskets.kt:0)");
+    assert_string_equal(given(&opened, NULL, "a", "w", 9), "shop.Tax.add(Tax.java:6) < shop.Cart.pay(Baskets.kt:60)");
+    assert_string_equal(given(&opened, NULL, "a", "w", 11), "shop.Cart.pay(Baskets.kt:52)");
     close_text(&opened);
 }
 
@@ -275,14 +275,14 @@ static void rows_without_lines_or_for_all_lines_tell_the_one_they_have(void **st
     (void)state;
     struct opened opened;
     open_text(&opened, rules);
-    assert_string_equal(told(&opened, NULL, "a", "p", 0), "shop.Cart.only(Baskets.kt:17)");
-    assert_string_equal(told(&opened, NULL, "a", "p", 5), "shop.Cart.only(Baskets.kt:17)");
-    assert_string_equal(told(&opened, NULL, "a", "x", 0), "shop.Cart.whole(Baskets.kt:33)");
-    assert_string_equal(told(&opened, NULL, "a", "x", 900), "shop.Cart.whole(Baskets.kt:33)");
-    assert_string_equal(told(&opened, NULL, "a", "y", 0),
+    assert_string_equal(given(&opened, NULL, "a", "p", 0), "shop.Cart.only(Baskets.kt:17)");
+    assert_string_equal(given(&opened, NULL, "a", "p", 5), "shop.Cart.only(Baskets.kt:17)");
+    assert_string_equal(given(&opened, NULL, "a", "x", 0), "shop.Cart.whole(Baskets.kt:33)");
+    assert_string_equal(given(&opened, NULL, "a", "x", 900), "shop.Cart.whole(Baskets.kt:33)");
+    assert_string_equal(given(&opened, NULL, "a", "y", 0),
                         "shop.Money.round(Money.java:8) < shop.Cart.known(Baskets.kt:28)");
-    assert_string_equal(told(&opened, NULL, "a", "z", 4), "shop.Cart.backwards(Baskets.kt:4)");
-    assert_string_equal(told(&opened, NULL, "a", "q", 3), "shop.Cart.askew(Baskets.kt:3)");
+    assert_string_equal(given(&opened, NULL, "a", "z", 4), "shop.Cart.backwards(Baskets.kt:4)");
+    assert_string_equal(given(&opened, NULL, "a", "q", 3), "shop.Cart.askew(Baskets.kt:3)");
     close_text(&opened);
 }
 
@@ -291,9 +291,9 @@ static void frames_of_the_compiler_are_left_out_even_alone(void **state)
     (void)state;
     struct opened opened;
     open_text(&opened, rules);
-    assert_string_equal(told(&opened, NULL, "b", "a", 0), "-");
-    assert_string_equal(told(&opened, NULL, "b", "c", 1), "shop.Cart.lambda$pay$0(Baskets.kt:70)");
-    assert_string_equal(told(&opened, NULL, "b", "c", 2), "-");
+    assert_string_equal(given(&opened, NULL, "b", "a", 0), "-");
+    assert_string_equal(given(&opened, NULL, "b", "c", 1), "shop.Cart.lambda$pay$0(Baskets.kt:70)");
+    assert_string_equal(given(&opened, NULL, "b", "c", 2), "-");
     close_text(&opened);
 }
 
@@ -303,11 +303,11 @@ static void calls_below_the_exception_they_throw_are_left_out(void **state)
     struct opened opened;
     struct retrace_carry carry = {.thrown = "a.b.C: text", .thrown_len = 5};
     open_text(&opened, rules);
-    assert_string_equal(told(&opened, &carry, "d", "n", 4), "shop.Checked.check(Checked.java:7)");
-    assert_string_equal(told(&opened, &carry, "d", "n", 4),
+    assert_string_equal(given(&opened, &carry, "d", "n", 4), "shop.Checked.check(Checked.java:7)");
+    assert_string_equal(given(&opened, &carry, "d", "n", 4),
                         "java.util.Objects.requireNonNull(Objects.java:99) < shop.Checked.check(Checked.java:7)");
     carry = (struct retrace_carry){.thrown = "a.b.Cx", .thrown_len = 6};
-    assert_string_equal(told(&opened, &carry, "d", "n", 4),
+    assert_string_equal(given(&opened, &carry, "d", "n", 4),
                         "java.util.Objects.requireNonNull(Objects.java:99) < shop.Checked.check(Checked.java:7)");
     close_text(&opened);
 }
@@ -325,9 +325,9 @@ static void all_lines_of_an_outline_lead_to_its_caller_and_inlined_calls_stay(vo
     open_text(&opened, rules);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct retrace_carry carry = {0};
-        assert_string_equal(told(&opened, &carry, "e", "m", rows[i].line), rows[i].outline);
+        assert_string_equal(given(&opened, &carry, "e", "m", rows[i].line), rows[i].outline);
         assert_int_equal(carry.position, rows[i].line);
-        assert_string_equal(told(&opened, &carry, "f", "k", 27), rows[i].caller);
+        assert_string_equal(given(&opened, &carry, "f", "k", 27), rows[i].caller);
         assert_int_equal(carry.position, 0);
     }
     close_text(&opened);

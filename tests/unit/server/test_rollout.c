@@ -53,7 +53,7 @@ static void parse(struct scene *scene, const char *text)
         fail_msg("refused: %s", text);
 }
 
-static const char *told(struct scene *scene, const struct rollout_device *device)
+static const char *given(struct scene *scene, const struct rollout_device *device)
 {
     text_fini(&scene->text);
     rollout_evaluate(&scene->text, &scene->rollout, 7, device);
@@ -78,15 +78,15 @@ static void the_default_takes_all_inside_and_samples_the_public(void **state)
 
     parse(scene, rollout_default);
     assert_string_equal(
-        told(scene, &device),
+        given(scene, &device),
         "{\"mire_rollout\":1,\"version\":7,\"fetch_s\":3600,\"kill\":false,\"plugins\":{\"hang\":{\"ppm\":20000},"
         "\"memory\":{\"ppm\":10000},\"exit\":{\"ppm\":100000},\"session\":{\"ppm\":100000}}}");
     device.channel = ""; /* not specified: public */
-    assert_non_null(strstr(told(scene, &device), "\"hang\":{\"ppm\":20000}"));
+    assert_non_null(strstr(given(scene, &device), "\"hang\":{\"ppm\":20000}"));
     device.channel = "gray";
-    assert_non_null(strstr(told(scene, &device), "\"hang\":{\"ppm\":1000000}"));
+    assert_non_null(strstr(given(scene, &device), "\"hang\":{\"ppm\":1000000}"));
     device.channel = "internal";
-    assert_non_null(strstr(told(scene, &device), "\"memory\":{\"ppm\":1000000}"));
+    assert_non_null(strstr(given(scene, &device), "\"memory\":{\"ppm\":1000000}"));
 }
 
 static void the_first_rule_that_fits_and_speaks_of_a_plugin_decides(void **state)
@@ -100,7 +100,7 @@ static void the_first_rule_that_fits_and_speaks_of_a_plugin_decides(void **state
           "\"salt\":\"s\",\"parameters\":{\"mode\":\"exact\",\"budget_bytes\":5}}}},"
           "{\"name\":\"b\",\"plugins\":{\"memory\":{\"probability\":1},\"hang\":{\"probability\":0.000001}}}]}");
     assert_string_equal(
-        told(scene, &someone),
+        given(scene, &someone),
         "{\"mire_rollout\":1,\"version\":7,\"fetch_s\":60,\"kill\":true,\"plugins\":{\"hang\":{\"ppm\":1},"
         "\"memory\":{\"ppm\":500000,\"salt\":\"s\",\"parameters\":{\"mode\":\"exact\",\"budget_bytes\":5}}}}");
     assert_string_equal(rollout_decide(&scene->rollout, &someone, MIRE_PLUGIN_MEMORY)->name, "a");
@@ -114,9 +114,9 @@ static void the_first_rule_that_fits_and_has_a_list_says_what_is_left_out(void *
 
     parse(scene, "{\"rules\":[{\"name\":\"a\",\"when\":{\"channels\":[\"gray\"]},\"leave_out\":[]},{\"name\":\"b\"},"
                  "{\"name\":\"c\",\"leave_out\":[\"user\",\"tag:plan\"]},{\"name\":\"d\",\"leave_out\":[\"tags\"]}]}");
-    assert_non_null(strstr(told(scene, &device), "\"plugins\":{},\"leave_out\":\"user tag:plan\"}"));
+    assert_non_null(strstr(given(scene, &device), "\"plugins\":{},\"leave_out\":\"user tag:plan\"}"));
     device.channel = "gray";
-    assert_null(strstr(told(scene, &device), "leave_out"));
+    assert_null(strstr(given(scene, &device), "leave_out"));
 }
 
 static void every_condition_of_a_rule_has_to_fit(void **state)
@@ -274,7 +274,7 @@ static void no_document_is_larger_than_a_device_reads(void **state)
     text_add(&text, "]}]}");
     parse(scene, text.bytes);
     text_fini(&text);
-    told(scene, &someone);
+    given(scene, &someone);
     assert_in_range(scene->text.len, MIRE_WIRE_ROLLOUT_MAX / 2, MIRE_WIRE_ROLLOUT_MAX);
 }
 

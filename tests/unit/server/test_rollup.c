@@ -203,9 +203,9 @@ static void check_sums(const struct cell_sums *sums, const struct cell_event *ev
     assert_int_equal(sums->longest_ms, longest);
     for (size_t i = 0; i < sums->lengths.count; i++)
         assert_int_equal(sums->lengths.bins[i].weight, bins[sums->lengths.bins[i].bin]);
-    double told = distinct_count(&sums->devices);
-    assert_true(device_count <= MIRE_DISTINCT_EXACT ? told == (double)device_count
-                                                    : fabs(told / (double)device_count - 1) < 0.15);
+    double given = distinct_count(&sums->devices);
+    assert_true(device_count <= MIRE_DISTINCT_EXACT ? given == (double)device_count
+                                                    : fabs(given / (double)device_count - 1) < 0.15);
 }
 
 static void check(const struct cell *cell, const struct cell_event *events, size_t count)

@@ -401,7 +401,7 @@ static void an_uploaded_package_is_used_before_the_one_beside_the_program(void *
 
 static void assert_missing_alt(const char *how)
 {
-    char defect[MIRE_SYMBOL_WHY], told[MIRE_SYMBOL_WHY], hex[2 * MIRE_SYMBOL_ID_MAX + 1] = "";
+    char defect[MIRE_SYMBOL_WHY], given[MIRE_SYMBOL_WHY], hex[2 * MIRE_SYMBOL_ID_MAX + 1] = "";
     struct object_facts facts;
     struct symbols *symbols = open_symbols();
     struct module *module = find(symbols, DWZ "app.so");
@@ -409,8 +409,8 @@ static void assert_missing_alt(const char *how)
     assert_false(module_is_whole(module));
     assert_int_equal(module_defect(defect, module), !strcmp(how, "damaged"));
     hex_format(hex, facts.id, facts.id_len);
-    snprintf(told, sizeof told, "its dwz file is %s (common.debug, %s)", how, hex);
-    assert_string_equal(defect, told);
+    snprintf(given, sizeof given, "its dwz file is %s (common.debug, %s)", how, hex);
+    assert_string_equal(defect, given);
     const struct symbol_alt *alt = module_missing_alt(module);
     assert_int_equal(alt->id_len, facts.id_len);
     assert_memory_equal(alt->id, facts.id, facts.id_len);

@@ -98,13 +98,13 @@ static void twin_add(struct standing_sums *to, const struct standing_sums *more)
     to->last_us = empty || more->last_us > to->last_us ? more->last_us : to->last_us;
 }
 
-static void assert_same(const struct standing_sums *told, const struct standing_sums *counted)
+static void assert_same(const struct standing_sums *given, const struct standing_sums *counted)
 {
-    assert_true(told->reports == counted->reports);
-    assert_true(fabs(told->events - counted->events) < 1e-6 * (1 + counted->events));
-    assert_true(fabs(told->waited_ms - counted->waited_ms) < 1e-6 * (1 + counted->waited_ms));
-    assert_true(told->longest_ms == counted->longest_ms && told->most_bytes == counted->most_bytes);
-    assert_true(told->first_us == counted->first_us && told->last_us == counted->last_us);
+    assert_true(given->reports == counted->reports);
+    assert_true(fabs(given->events - counted->events) < 1e-6 * (1 + counted->events));
+    assert_true(fabs(given->waited_ms - counted->waited_ms) < 1e-6 * (1 + counted->waited_ms));
+    assert_true(given->longest_ms == counted->longest_ms && given->most_bytes == counted->most_bytes);
+    assert_true(given->first_us == counted->first_us && given->last_us == counted->last_us);
 }
 
 static struct standing_key key_of(int number)
@@ -175,7 +175,7 @@ static void change(int hour, int number, const struct standing_sums *sums)
 
 static void compare_span(int from, int to, bool extremes)
 {
-    struct standing told = {0};
+    struct standing given = {0};
     struct standing_sums counted[KEYS];
     size_t count, found = 0;
     struct standing_block *blocks =
@@ -184,9 +184,9 @@ static void compare_span(int from, int to, bool extremes)
     for (size_t i = 0; i < count; i++) {
         struct packed *row = row_at(blocks[i].hours, blocks[i].at_us);
         if (row->len)
-            assert_int_equal(standing_each(row->bytes, row->len, row->at_us, add, &told), 0);
+            assert_int_equal(standing_each(row->bytes, row->len, row->at_us, add, &given), 0);
     }
-    standing_sort(&told);
+    standing_sort(&given);
     memset(counted, 0, sizeof counted);
     for (int hour = from; hour < to; hour++)
         for (int i = 0; i < KEYS; i++)
@@ -194,17 +194,17 @@ static void compare_span(int from, int to, bool extremes)
                 twin_add(&counted[i], &twin[hour][i]);
     for (int i = 0; i < KEYS; i++)
         found += counted[i].reports != 0;
-    assert_int_equal(told.count, found);
-    for (size_t i = 0; i < told.count; i++) {
-        int number = number_of(&told.rows[i].key);
+    assert_int_equal(given.count, found);
+    for (size_t i = 0; i < given.count; i++) {
+        int number = number_of(&given.rows[i].key);
         assert_true(number >= 0);
         if (!extremes) {
-            counted[number].longest_ms = told.rows[i].sums.longest_ms;
-            counted[number].most_bytes = told.rows[i].sums.most_bytes;
-            counted[number].first_us = told.rows[i].sums.first_us;
-            counted[number].last_us = told.rows[i].sums.last_us;
+            counted[number].longest_ms = given.rows[i].sums.longest_ms;
+            counted[number].most_bytes = given.rows[i].sums.most_bytes;
+            counted[number].first_us = given.rows[i].sums.first_us;
+            counted[number].last_us = given.rows[i].sums.last_us;
         }
-        assert_same(&told.rows[i].sums, &counted[number]);
+        assert_same(&given.rows[i].sums, &counted[number]);
     }
     arena_reset(&arena);
 }

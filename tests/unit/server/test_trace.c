@@ -81,7 +81,7 @@ static const char *method_of(const struct report *report, uint32_t node)
     const struct report_frame *frame = &report->frames[report->nodes[node].frame];
     assert_int_not_equal(node, 0);
     if (frame->image < 0 || !report->images[frame->image].java)
-        return frame->told ? frame->told->function : "";
+        return frame->names ? frame->names->function : "";
     return report->java[frame->offset].method;
 }
 

@@ -66,7 +66,7 @@ static void values_are_parted_by_commas_and_texts_escaped(void **state)
     free(w.text);
 }
 
-struct told {
+struct given {
     const char *name;
     bool open;
     int32_t number;
@@ -76,29 +76,29 @@ struct told {
 
 static void write_doubled(struct json_writer *w, const char *name, const void *in)
 {
-    json_write_u64(w, name, ((const struct told *)in)->bytes * 2);
+    json_write_u64(w, name, ((const struct given *)in)->bytes * 2);
 }
 
 /* clang-format off */
 static const struct bind_field told_fields[] = {
-    {.name = "name", .want = MIRE_BIND_TEXT, .offset = offsetof(struct told, name), .max = 9},
-    {.name = "open", .want = MIRE_BIND_BOOL, .offset = offsetof(struct told, open)},
-    {.name = "number", .want = MIRE_BIND_U32, .offset = offsetof(struct told, number), .min = -1, .max = INT32_MAX},
-    {.name = "bytes", .want = MIRE_BIND_U64, .offset = offsetof(struct told, bytes), .max = UINT64_MAX},
-    {.name = "code", .want = MIRE_BIND_FACT, .offset = offsetof(struct told, code), .min = INT32_MIN, .max = INT32_MAX},
-    {.name = "pid", .want = MIRE_BIND_FACT, .offset = offsetof(struct told, pid), .max = UINT64_MAX},
+    {.name = "name", .want = MIRE_BIND_TEXT, .offset = offsetof(struct given, name), .max = 9},
+    {.name = "open", .want = MIRE_BIND_BOOL, .offset = offsetof(struct given, open)},
+    {.name = "number", .want = MIRE_BIND_U32, .offset = offsetof(struct given, number), .min = -1, .max = INT32_MAX},
+    {.name = "bytes", .want = MIRE_BIND_U64, .offset = offsetof(struct given, bytes), .max = UINT64_MAX},
+    {.name = "code", .want = MIRE_BIND_FACT, .offset = offsetof(struct given, code), .min = INT32_MIN, .max = INT32_MAX},
+    {.name = "pid", .want = MIRE_BIND_FACT, .offset = offsetof(struct given, pid), .max = UINT64_MAX},
     {.name = "doubled", .want = MIRE_BIND_OTHER, .write = write_doubled},
     {.name = "unwritten", .want = MIRE_BIND_OTHER},
 };
 /* clang-format on */
 
-static void check_table(const struct told *told, enum bind_unknown unknown, const char *expected)
+static void check_table(const struct given *given, enum bind_unknown unknown, const char *expected)
 {
     static const struct bind_table table = BIND_TABLE(told_fields);
     struct json_writer w;
 
     json_write_begin(&w);
-    bind_write_object(&w, NULL, told, &table, unknown);
+    bind_write_object(&w, NULL, given, &table, unknown);
     assert_false(w.failed);
     assert_int_equal(w.len, strlen(expected));
     assert_memory_equal(w.text, expected, w.len);
@@ -107,8 +107,8 @@ static void check_table(const struct told *told, enum bind_unknown unknown, cons
 
 static void a_table_writes_what_it_reads(void **state)
 {
-    const struct told known = {"a", true, -1, UINT64_MAX / 2, {(uint64_t)-7, true}, {UINT64_MAX, true}};
-    const struct told unknown = {.name = ""};
+    const struct given known = {"a", true, -1, UINT64_MAX / 2, {(uint64_t)-7, true}, {UINT64_MAX, true}};
+    const struct given unknown = {.name = ""};
 
     (void)state;
     check_table(&known, MIRE_BIND_NULL,

@@ -14,8 +14,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Take one report, or session record, in. Answered only after it is durable; sending it again is harmless.
-         * @description The media type of another format (mire import --formats) tells that the body holds reports of this format, one or many: each becomes a report of Mire's own, and the answer has report_ids: none of MetricKit's metrics whose exits are those of runs that libmire has counted. A body with a fault is refused as a whole. Content-Encoding deflate and br are for these.
+         * Receive one report or session record. The answer comes only after the report is durable; a report that is sent again counts once.
+         * @description The media type of another format (mire import --formats) names the format of the reports in the body, one or many. Each becomes a report in Mire's own format, and the answer has their report_ids. MetricKit's metrics make no report for exits of runs that libmire has counted. A body with a fault is refused as a whole. Content-Encoding deflate and br are for these.
          */
         post: operations["sendReport"];
         delete?: never;
@@ -34,8 +34,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Where Sentry's SDKs send to: events become reports, all else is left out. /api/{project}/store/ takes one event.
-         * @description The DSN is SCHEME://KEY@HOST/PROJECT with a key of scope ingest and the number of its app. The answer's X-Sentry-Rate-Limits names the kinds of items that the SDK should not send.
+         * The address for Sentry's SDKs: events become reports, and other items are left out. /api/{project}/store/ takes one event.
+         * @description The DSN is SCHEME://KEY@HOST/PROJECT with a key of scope ingest and the number of its app. The answer's X-Sentry-Rate-Limits names the kinds of items that the SDK should no longer send.
          */
         post: operations["sendSentryEnvelope"];
         delete?: never;
@@ -52,7 +52,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Store a debug file, or all that an archive (zip, tar, tar.gz, universal Mach-O) holds, under their build ids. */
+        /** Store a debug file, or all debug files of an archive (zip, tar, tar.gz, universal Mach-O), by their build ids. */
         put: operations["uploadSymbols"];
         post?: never;
         delete?: never;
@@ -71,8 +71,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Which of these files are not there yet; a file with lines counts as lacking while there are names only.
-         * @description An entry with a hash names a stored file with these contents that another may replace: it is damaged (defect), or it has lines only where debug is asked for, or reports still lack it because a file that belongs to it is missing. A file with other contents replaces it if it is no worse (instead in SymbolFile).
+         * The files of the list that are not stored yet; a file with lines counts as missing while the stored one has names only.
+         * @description An entry with a hash names a stored file with these contents that may be replaced: the stored file is damaged (defect), has only lines where debug is requested, or is still missing in reports because a file that belongs to it is missing. A file with other contents replaces the stored one unless it is worse (instead in SymbolFile).
          */
         post: operations["askSymbolsMissing"];
         delete?: never;
@@ -88,11 +88,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How much of a file that is sent in parts has come; 0 if nothing is known of it. */
+        /** The received bytes of a file that is sent in parts; 0 for an unknown file. */
         get: operations["getSymbolUpload"];
         /**
-         * The next part of a file. Once all have come it is put together, its hash checked, and stored as uploadSymbols does.
-         * @description An empty part behind the end repeats the answer to the last part, for a client that did not get it.
+         * The next part of a file. After the last part the file is assembled, checked by its hash, and stored as in uploadSymbols.
+         * @description An empty part after the end repeats the answer to the last part, for a client that has lost the answer.
          */
         put: operations["sendSymbolPart"];
         post?: never;
@@ -109,7 +109,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Debug files that the app's reports lack, by how many do, and those that are there. */
+        /** Debug files that are missing in the app's reports, by the number of these reports, and the stored ones. */
         get: operations["getSymbols"];
         put?: never;
         post?: never;
@@ -144,10 +144,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Reports that are, or were, taken out again, newest first, with who asked for it and why. */
+        /** Jobs that forget reports, newest first, with author and reason. */
         get: operations["getForget"];
         put?: never;
-        /** Take reports out again, in the background, with the rows derived of them and their share of every counter, or count them. */
+        /** Forget reports in the background, with their derived rows and their share of every counter, or only count them. */
         post: operations["askForget"];
         delete?: never;
         options?: never;
@@ -162,7 +162,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The rollout document for the installation that asks. The installation describes itself by parameters; unknown ones are ignored. */
+        /** The rollout document for an installation. The parameters describe the installation; unknown ones are ignored. */
         get: operations["askRollout"];
         put?: never;
         post?: never;
@@ -179,12 +179,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The asker and the roles; null if nobody is signed in. */
+        /** The account of the request and its roles; null without a sign-in. */
         get: operations["getSignIn"];
         put?: never;
         /**
-         * Sign in by name and password, or by a code. The answer's cookie is the sign-in, for 30 days, and ends after 7 days without use.
-         * @description An OpenID provider signs people in by their browser, at /-/oidc/start; such a sign-in lasts a day.
+         * Sign in by name and password, or by a code. The answer sets the cookie of the sign-in, which ends after 30 days, or after 7 days without use.
+         * @description A sign-in by an OpenID provider begins in the browser, at /-/oidc/start, and lasts a day.
          */
         post: operations["signIn"];
         /** End the sign-in of the request. */
@@ -203,7 +203,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Make a code by which mire login signs in as who asks, once, within five minutes. Earlier ones end. */
+        /** Make a code for mire login, which signs the person in once, within five minutes. Earlier codes expire. */
         post: operations["makeCode"];
         delete?: never;
         options?: never;
@@ -221,7 +221,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Set a password by a one-time link, and sign in; without a password, see whose link it is.
+         * Set a password by a one-time link, and sign in; without a password, name the owner of the link.
          * @description A link for the first admin makes an account of the given name. All other sign-ins of the account end.
          */
         post: operations["useLink"];
@@ -239,7 +239,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Change the password of who asks. All other sign-ins end, and this one gets a new cookie. */
+        /** Change the password of the account of the request. Its other sign-ins end, and this one gets a new cookie. */
         put: operations["changePassword"];
         post?: never;
         delete?: never;
@@ -255,11 +255,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Browsers in which who asks is signed in. */
+        /** Browsers with a sign-in of the account of the request. */
         get: operations["listSignIns"];
         put?: never;
         post?: never;
-        /** End all sign-ins of who asks, this one too. */
+        /** End all sign-ins of the account of the request, including this one. */
         delete: operations["signOutEverywhere"];
         options?: never;
         head?: never;
@@ -276,7 +276,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** End one sign-in of who asks. */
+        /** End one sign-in of the account of the request. */
         delete: operations["endSignIn"];
         options?: never;
         head?: never;
@@ -290,7 +290,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Personal tokens of who asks that are good. */
+        /** Valid personal tokens of the account of the request. */
         get: operations["listTokens"];
         put?: never;
         /** Make a personal token. It has the rights of its person, limited by its scope. */
@@ -311,7 +311,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Refuse a personal token of who asks from now on. */
+        /** Revoke a personal token of the account of the request. */
         delete: operations["revokeToken"];
         options?: never;
         head?: never;
@@ -362,7 +362,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Make another one-time link for an account; earlier ones end. For admins of the server. */
+        /** Make another one-time link for an account; earlier links expire. For admins of the server. */
         post: operations["makeLink"];
         delete?: never;
         options?: never;
@@ -377,7 +377,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The configuration that this process runs with, without secrets, and where each setting is from. */
+        /** The configuration of this process, without secrets, with the source of each setting. */
         get: operations["getServer"];
         put?: never;
         post?: never;
@@ -394,7 +394,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The state of this server by area, with the next step; apps that send too much; questions that took long. For admins of the server, and for the user of a server without accounts. */
+        /** The state of this server by area, with the next step; apps that send too much; slow queries. For admins of the server, and for the user of a server without accounts. */
         get: operations["getServerHealth"];
         put?: never;
         post?: never;
@@ -428,7 +428,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The same of one app. For its admins. */
+        /** Every change, sign-in and deletion in one app, newest first. For admins of the app. */
         get: operations["getAppAudit"];
         put?: never;
         post?: never;
@@ -445,7 +445,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** People with a role in the app, or in every app. For its admins. */
+        /** People with a role in the app, or in every app. For admins of the app. */
         get: operations["listMembers"];
         put?: never;
         post?: never;
@@ -463,7 +463,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Give an account a role in the app, or take it away. For its admins. */
+        /** Set or remove the role of an account in the app. For admins of the app. */
         put: operations["setMember"];
         post?: never;
         delete?: never;
@@ -479,9 +479,9 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The settings of the app, made by its admins. */
+        /** The settings of the app. */
         get: operations["getAppSettings"];
-        /** Set all of them. */
+        /** Replace the settings of the app. For admins of the app. */
         put: operations["setAppSettings"];
         post?: never;
         delete?: never;
@@ -497,10 +497,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Keys of the app, revoked ones too, oldest first. For its admins. */
+        /** Keys of the app, including revoked ones, oldest first. For admins of the app. */
         get: operations["listKeys"];
         put?: never;
-        /** Make a key of the app. For its admins. */
+        /** Make a key of the app. For admins of the app. */
         post: operations["makeKey"];
         delete?: never;
         options?: never;
@@ -517,7 +517,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Make a key in the place of another one, which expires after `days`. For admins of the app. */
+        /** Replace a key by a new one; the old one expires after `days`. For admins of the app. */
         post: operations["rotateKey"];
         delete?: never;
         options?: never;
@@ -535,7 +535,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Refuse a key from now on. For admins of the app. */
+        /** Revoke a key. For admins of the app. */
         delete: operations["revokeKey"];
         options?: never;
         head?: never;
@@ -552,7 +552,7 @@ export interface paths {
         /** All apps, for the app chooser. */
         get: operations["listApps"];
         put?: never;
-        /** Make an app. For admins of the server, and the user of a server without accounts. 409 if there is one of that slug. */
+        /** Make an app. For admins of the server, and the user of a server without accounts. 409 if the slug is taken. */
         post: operations["makeApp"];
         delete?: never;
         options?: never;
@@ -569,9 +569,9 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Make the demo app, a month of invented reports in an app in which nothing can be changed, unless there is one. For admins of the server, and the user of a server without accounts. The reports wait to be worked on. */
+        /** Make the demo app, a read-only app with a month of invented reports, unless it exists. For admins of the server, and the user of a server without accounts. The reports are in the inbox when the call returns. */
         post: operations["makeDemo"];
-        /** Remove the demo app. Its rows are deleted within minutes. 404 if there is none. */
+        /** Remove the demo app. Its rows are deleted within minutes. 404 without a demo app. */
         delete: operations["removeDemo"];
         options?: never;
         head?: never;
@@ -603,8 +603,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Wait until something changes that the pages of an app show.
-         * @description A server-sent event with an end, for EventSource. Without an id, or with one that is no longer the newest, the answer comes at once; else when something changes, or after 50 seconds with the same id. New reports alone are told after 5 seconds.
+         * Wait for a change of the data on the pages of an app.
+         * @description A server-sent event with an end, for EventSource. Without an id, or with one that is no longer the newest, the answer comes at once; otherwise when something changes, or after 50 seconds with the same id. New reports alone are announced after 5 seconds.
          */
         get: operations["waitLive"];
         put?: never;
@@ -690,7 +690,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The app's own rules for who is to blame, every change, and the built-in packs they come before. */
+        /** The app's own rules of blame with all their versions, and the built-in packs, which apply after them. */
         get: operations["getRules"];
         /** Make a new version. The app's stored reports are derived again in the background. */
         put: operations["changeRules"];
@@ -762,7 +762,7 @@ export interface paths {
         /** Marks of releases and deployments, newest first, and the addresses of a line of the source and of a form for tickets. */
         get: operations["getReleases"];
         put?: never;
-        /** Mark that a version was released in an environment; a mark of the same version and environment is replaced. For keys of scope symbols or admin, and admins of the app. */
+        /** Add the mark of a release of a version in an environment; a mark of the same version and environment is replaced. For keys of scope symbols or admin, and admins of the app. */
         post: operations["markRelease"];
         delete?: never;
         options?: never;
@@ -811,7 +811,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Alerts, newest first, those that are over too. */
+        /** Alerts, newest first, including those that are over. */
         get: operations["getAlertHistory"];
         put?: never;
         post?: never;
@@ -830,7 +830,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Try a rule on the past 30 days; nothing is kept or told. */
+        /** Try a rule on the past 30 days; nothing is stored or sent. */
         post: operations["replayAlertRule"];
         delete?: never;
         options?: never;
@@ -882,7 +882,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Send no messages of a rule for some hours. For triagers. */
+        /** Snooze a rule: no messages for some hours. For triagers. */
         post: operations["snoozeAlertRule"];
         delete?: never;
         options?: never;
@@ -934,7 +934,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Send nothing more to a channel. For admins of the app. */
+        /** Remove a channel. For admins of the app. */
         delete: operations["removeAlertChannel"];
         options?: never;
         head?: never;
@@ -950,7 +950,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Send a test to a channel. For admins of the app. */
+        /** Send a test message to a channel. For admins of the app. */
         post: operations["testAlertChannel"];
         delete?: never;
         options?: never;
@@ -967,10 +967,10 @@ export interface paths {
         };
         /** The tracker in which tickets of the app are made. For admins of the app. */
         get: operations["getTracker"];
-        /** Name the tracker. Tickets that wait for one of another kind are given up. */
+        /** Set the tracker. Waiting tickets for a tracker of another kind are given up. */
         put: operations["setTracker"];
         post?: never;
-        /** Make no more tickets. Those that wait are given up. */
+        /** Remove the tracker. Waiting tickets are given up. */
         delete: operations["removeTracker"];
         options?: never;
         head?: never;
@@ -1003,7 +1003,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Make a ticket of the issue in the app's tracker, unless there is one. It waits to be made. For triagers. */
+        /** Queue a ticket for the issue in the app's tracker, unless the issue has one. For triagers. */
         post: operations["makeTicket"];
         delete?: never;
         options?: never;
@@ -1020,7 +1020,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Look at an alert, or acknowledge it, with the token of a link in a message. Needs no sign-in. */
+        /** Read or acknowledge an alert, with the token of a link in a message. Needs no sign-in. */
         post: operations["ackByLink"];
         delete?: never;
         options?: never;
@@ -1035,9 +1035,9 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The rules that hold, or held in an older version, and every change. */
+        /** The rollout in force, or an older version, and the list of all versions. */
         get: operations["getRollout"];
-        /** Make a new version. */
+        /** Make a new version of the rollout. */
         put: operations["changeRollout"];
         post?: never;
         delete?: never;
@@ -1053,7 +1053,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What an installation with these facts gets, and by which rule. */
+        /** The decision for an installation with these facts, with the rule that made it. */
         get: operations["getRolloutDevice"];
         put?: never;
         post?: never;
@@ -1088,9 +1088,9 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Raise a plugin's share step by step, in place of an older ramp of it. The first step holds at once; the server goes on by itself, pauses or goes back. */
+        /** Start a ramp, which raises a plugin's share step by step and replaces an older ramp of the plugin. The first step applies at once; then the server advances, pauses or rolls back the ramp. */
         put: operations["beginRamp"];
-        /** Pause a running ramp, resume a paused one (its step begins again), or go back to the share from before. */
+        /** Pause a running ramp, resume a paused one (its step begins again), or restore the share before the ramp. */
         post: operations["actOnRamp"];
         delete?: never;
         options?: never;
@@ -1105,7 +1105,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Values to filter by, with how many reports each has in the range. */
+        /** Values to filter by, each with its number of reports in the range. */
         get: operations["getFacets"];
         put?: never;
         post?: never;
@@ -1156,7 +1156,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Reports of an app that are kept whole, of all issues, newest first; /r/{id} leads to one. */
+        /** Reports of all issues of an app that are stored with their body, newest first; /r/{id} is the page of one. */
         get: operations["findReports"];
         put?: never;
         post?: never;
@@ -1241,7 +1241,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Issues whose stacks look like this one's, most alike first, with the frames that say so. Nothing is merged by it. */
+        /** Issues with similar stacks, the most similar first, with the common frames. The call merges nothing. */
         get: operations["getSimilar"];
         put?: never;
         post?: never;
@@ -1260,7 +1260,7 @@ export interface paths {
         };
         /**
          * Commits of a version that changed a file of the app's frames in the newest stacks of the issue, the nearest to Caller1 first; at most ten.
-         * @description The version is the only one of v; else that in which the issue came back; else that of its first report.
+         * @description The version is the only one of v; otherwise that in which the issue regressed, or that of its first report.
          */
         get: operations["getSuspects"];
         put?: never;
@@ -1278,7 +1278,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The parts of an issue - the issues shown as it, its exact trees (level 3), and the merges and splits with their authors. */
+        /** The parts of an issue - the issues shown as this one, its call trees (level 3), and the merges and splits with their authors. */
         get: operations["getProvenance"];
         put?: never;
         post?: never;
@@ -1297,7 +1297,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Set the state or the assignee of up to 50 issues at once. Triagers may. */
+        /** Set the state or the assignee of up to 50 issues at once. For triagers. */
         post: operations["triageIssues"];
         delete?: never;
         options?: never;
@@ -1314,7 +1314,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Take a batch of triage back. 409 if one of its issues was changed since. */
+        /** Undo a batch of triage. 409 if one of its issues was changed since. */
         post: operations["undoTriage"];
         delete?: never;
         options?: never;
@@ -1329,7 +1329,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** People whom issues may be assigned to. */
+        /** People to whom issues can be assigned. */
         get: operations["listAssignees"];
         put?: never;
         post?: never;
@@ -1365,7 +1365,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Comment on an issue. Triagers may. */
+        /** Comment on an issue. For triagers. */
         post: operations["addComment"];
         delete?: never;
         options?: never;
@@ -1383,7 +1383,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Remove a comment; your own, or as an admin any. Its text is deleted. */
+        /** Remove a comment. Its author and admins may; the text is deleted. */
         delete: operations["removeComment"];
         options?: never;
         head?: never;
@@ -1399,7 +1399,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Show other issues as this one, from now on, with all their reports; undone by unmerge. Counts of before and after are over t. */
+        /** Merge: show other issues as this one, with all their reports; undone by unmerge. Counts of before and after are over t. */
         post: operations["mergeIssues"];
         delete?: never;
         options?: never;
@@ -1416,7 +1416,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Show some of its trees as an issue of their own, or take out what was merged into it with another Caller2. Undone by unmerge. */
+        /** Split: show some call trees of the issue as a separate issue, or take out merged events with another Caller2. Undone by unmerge. */
         post: operations["splitIssue"];
         delete?: never;
         options?: never;
@@ -1433,7 +1433,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Undo an act of provenance, or take issues out again. Everything is shown as it was before. */
+        /** Undo a merge or a split, or take issues out of a merge. The previous view is restored. */
         post: operations["unmergeIssues"];
         delete?: never;
         options?: never;
@@ -1465,7 +1465,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The call tree of every sample of the issue's reports in the range, weighted by time; of an issue of memory that of every stack, weighted by what one process held of it in memory on average; of a mapping that is known as a whole, and each of its stacks has a like share. */
+        /** The call tree of every sample of the issue's reports in the range, weighted by time; of an issue of memory the call tree of every stack, weighted by the resident bytes that one process held on average. The bytes of a mapping are known only as a whole, so its stacks have equal shares. */
         get: operations["getFlame"];
         put?: never;
         post?: never;
@@ -1482,7 +1482,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** 200 while the server can take reports in and answer; 503 otherwise. */
+        /** 200 while the server can receive reports and answer; 503 otherwise. */
         get: operations["health"];
         put?: never;
         post?: never;
@@ -1555,12 +1555,12 @@ export interface components {
             releases: {
                 version: string;
                 environment: string;
-                /** @description Empty if nobody told. */
+                /** @description Empty if unknown. */
                 commit: string;
                 /** Format: date-time */
                 released_at: string;
                 made_by: string;
-                /** @description New in the version, as a git log told. */
+                /** @description New in the version, by an uploaded git log. */
                 commits: number;
             }[];
         };
@@ -1742,7 +1742,7 @@ export interface components {
             /** @description Time zone of quiet hours, such as Europe/Berlin. */
             quiet_zone?: string;
             /** @description Channels that get the messages; none: all of the app. */
-            tells?: number[];
+            notifies?: number[];
             escalates?: number[];
         };
         AlertRule: {
@@ -1788,7 +1788,7 @@ export interface components {
             /** @description Time zone of quiet hours, such as Europe/Berlin. */
             quiet_zone: string;
             /** @description Channels that get the messages; none: all of the app. */
-            tells: number[];
+            notifies: number[];
             escalates: number[];
             /** @description The rule that every app begins with. */
             is_default: boolean;
@@ -1820,7 +1820,7 @@ export interface components {
              * Format: date-time
              * @description Last; null: never, because of quiet hours, a snooze, or because it waits.
              */
-            told_at: string | null;
+            notified_at: string | null;
             /** Format: date-time */
             escalated_at: string | null;
             /** Format: date-time */
@@ -2126,7 +2126,7 @@ export interface components {
             /** @description JSON Pointer to the value that is wrong. */
             path?: string;
         };
-        /** @description report_id of a report of Mire's own, report_ids of a body of another format. */
+        /** @description report_id for a report in Mire's format, report_ids for a body of another format. */
         Accepted: {
             /** Format: uuid */
             report_id?: string;
@@ -2184,9 +2184,9 @@ export interface components {
             look_at?: string;
             /** @description The result of the last search; empty before the first. */
             answer: string;
-            /** @description Of code of Java whose mapping the reports do not name: the app's version it is to be sent as; else empty. */
+            /** @description Of code of Java whose mapping the reports do not name: the app's version to send it as; otherwise empty. */
             version: string;
-            /** @description And the build; empty if the app does not tell. */
+            /** @description And the build; empty if the app has none. */
             build: string;
             /** @description Faults of the stored files and of the files they refer to (split files, one of dwz): the damaged and the missing ones. Empty if nothing is stored, or names only. */
             defect: string;
@@ -2408,20 +2408,20 @@ export interface components {
             /** @description Buckets without events are left out. */
             points: components["schemas"]["Point"][];
         };
-        /** @description Null where nothing was sampled. The interval holds the true value 95 times of 100, were sessions independent. */
+        /** @description Null without samples. The interval contains the true value in 95 of 100 cases, if sessions are independent. */
         Rate: {
             value: number;
             low: number;
             high: number;
         } | null;
-        /** @description The whole days, UTC, that t touches. */
+        /** @description The whole UTC days that overlap t. */
         RatesRange: {
             /** Format: date-time */
             from: string;
             /** Format: date-time */
             to: string;
         };
-        /** @description Of user days: days on which an installation had a session. Null where none is known: of a channel alone, and where session records are no longer kept. Exact up to 256 installations a day and version, then off by less than 5 % in 95 of 100 cases. The intervals count each installation once, however many days it has. */
+        /** @description Of user days: days on which an installation had a session. Null if unknown: for a single channel, and for days whose session records are deleted. Exact up to 256 installations a day and version, then off by less than 5 % in 95 of 100 cases. The intervals count each installation once, however many days it has. */
         RatesUsers: {
             /** @description Installations they stand for: scaled by 1/p. */
             devices: number;
@@ -2437,7 +2437,7 @@ export interface components {
             /** @description User days with a crash or an abort; of those on which an end is known. */
             crash_percent: components["schemas"]["Rate"];
         } | null;
-        /** @description How a quantity of sessions is spread, of the sessions that tell it, scaled by 1/p; percentiles are off by at most one part in 32. Null: none tells it. */
+        /** @description The distribution of a quantity over the sessions that report it, scaled by 1/p; percentiles are off by at most one part in 32. Null: no session reports it. */
         SessionSpread: {
             sessions: number;
             p50: number;
@@ -2445,7 +2445,7 @@ export interface components {
             p95: number;
             p99: number;
         } | null;
-        /** @description Quantities of sessions, from the rollups: known for as long as session records are kept. Null: no record, or channels were asked for. */
+        /** @description Quantities of sessions, from the rollups: known while session records are stored. Null: no record, or a question by channel. */
         SessionSpreads: {
             /** @description Largest footprint of a process of the session. */
             footprint_peak_bytes: components["schemas"]["SessionSpread"];
@@ -2461,7 +2461,7 @@ export interface components {
             records: number;
             /** @description Sessions they stand for: scaled by 1/p. One that lasts longer than a day counts once a day. */
             sessions: number;
-            /** @description Time they stand for: in the foreground, or all of it where the app does not tell. */
+            /** @description Time of the sessions: in the foreground, or all of the time if the app does not report its state. */
             hours: number;
             /** @description Runs of which it is known how they ended; scaled. */
             ends: number;
@@ -2492,7 +2492,7 @@ export interface components {
             records: number;
             /** @description Sessions they stand for: scaled by 1/p. One that lasts longer than a day counts once a day. */
             sessions: number;
-            /** @description Time they stand for: in the foreground, or all of it where the app does not tell. */
+            /** @description Time of the sessions: in the foreground, or all of the time if the app does not report its state. */
             hours: number;
             /** @description Runs of which it is known how they ended; scaled. */
             ends: number;
@@ -2515,7 +2515,7 @@ export interface components {
             records: number;
             /** @description Sessions they stand for: scaled by 1/p. One that lasts longer than a day counts once a day. */
             sessions: number;
-            /** @description Time they stand for: in the foreground, or all of it where the app does not tell. */
+            /** @description Time of the sessions: in the foreground, or all of the time if the app does not report its state. */
             hours: number;
             /** @description Runs of which it is known how they ended; scaled. */
             ends: number;
@@ -2543,7 +2543,7 @@ export interface components {
             records: number;
             /** @description Sessions they stand for: scaled by 1/p. One that lasts longer than a day counts once a day. */
             sessions: number;
-            /** @description Time they stand for: in the foreground, or all of it where the app does not tell. */
+            /** @description Time of the sessions: in the foreground, or all of the time if the app does not report its state. */
             hours: number;
             /** @description Runs of which it is known how they ended; scaled. */
             ends: number;
@@ -2565,7 +2565,7 @@ export interface components {
         Loss: {
             /** @description Why records were lost or held back on devices: full, age, write, refused, broken, big, format, consent, filtered, short, suppressed, daily, or other. */
             reason: string;
-            /** @description Records; as told */
+            /** @description Records */
             count: number;
         };
         Changes: {
@@ -2657,7 +2657,7 @@ export interface components {
             records: number;
             /** @description Sessions they stand for: scaled by 1/p. One that lasts longer than a day counts once a day. */
             sessions: number;
-            /** @description Time they stand for: in the foreground, or all of it where the app does not tell. */
+            /** @description Time of the sessions: in the foreground, or all of the time if the app does not report its state. */
             hours: number;
             /** @description Runs of which it is known how they ended; scaled. */
             ends: number;
@@ -2870,7 +2870,7 @@ export interface components {
             cpu_percent: number;
             /** @description Guard: reports of the app in the last whole hour; 0: not looked at. */
             reports_per_hour: number;
-            /** @description A guard that trips brings back the share from before; else the ramp pauses. */
+            /** @description A guard that trips restores the previous share; otherwise the ramp pauses. */
             backs: boolean;
             /** @enum {string} */
             state: "running" | "paused" | "done" | "stopped";
@@ -2949,7 +2949,7 @@ export interface components {
             jobs: components["schemas"]["RulesProgress"][];
             /** @description Other apps of this server with at least 20 reports. */
             apps_compared: number;
-            /** @description Modules that may be the app's own: nothing tells whose they are, and of all apps' reports only this app's have them. At most 50; none if apps_compared is below 3 or the app has fewer than 20 reports, and none that a rule own covers. */
+            /** @description Modules that may be the app's own: their owner is unknown, and only this app's reports have them. At most 50; none if apps_compared is below 3 or the app has fewer than 20 reports, and none that a rule own covers. */
             proposed: components["schemas"]["ModuleProposed"][];
             /** @description Built-in ones, in the order in which they are asked. */
             packs: components["schemas"]["RulePack"][];
@@ -3061,9 +3061,9 @@ export interface components {
             /** @description Newest first: by first_seen_at, then in natural order. At most 100. */
             versions: components["schemas"]["VersionTotals"][];
             series: components["schemas"]["Series"][];
-            /** @description Recent days of the range of which a part has usually not arrived by now, oldest first: their figures will rise. Estimated from how late the events of the last 60 days came; empty where fewer than 50 tell. */
+            /** @description Recent days of the range of which a part has usually not arrived by now, oldest first: their figures will rise. Estimated from the delays of the events of the last 60 days; empty with fewer than 50 of these. */
             completeness: components["schemas"]["Completeness"][];
-            /** @description Turns of watched loops of 250 ms and more, as reports told them, shortest first; scaled. Whatever their kind; devices that never report are not in it. */
+            /** @description Turns of watched loops of 250 ms and more, as reported, shortest first; scaled. Turns of all kinds; devices that never report are not included. */
             turns: components["schemas"]["Turns"][];
             /** @description Issues with most impact, none of memory. */
             top: components["schemas"]["IssueSummary"][];
@@ -3088,7 +3088,7 @@ export interface components {
              * @description Begin of a day of UTC.
              */
             day: string;
-            /** @description Of what happened in that day until now, the share that has usually arrived by now: below 0.995. */
+            /** @description The share of that day's events that has usually arrived by now: below 0.995. */
             share: number;
         };
         VersionTotals: {
@@ -3198,14 +3198,14 @@ export interface components {
             category: string;
             /** @description lock, io, cpu, sleep, wait, page_in, ipc, idle, late; of memory bytes, objects, growth; of an exception its type; unknown. */
             reason: string;
-            /** @description Of memory: the category there is too much of. Empty of all else. */
+            /** @description Of memory: the category that holds too much. Empty for other kinds. */
             subject: string;
             /**
              * @description regressed: it was resolved, and a report of a later version opened it.
              * @enum {string}
              */
             state: "open" | "regressed" | "resolved" | "ignored";
-            /** @description Of a resolved issue the version with the fix, of a regressed one the version that opened it, of an ignored one the version until which it is ignored; else empty. */
+            /** @description Of a resolved issue the version with the fix, of a regressed one the version that opened it, of an ignored one the version until which it is ignored; otherwise empty. */
             state_version: string;
             /** @description Name of the assigned account; empty if there is none. */
             assignee: string;
@@ -3222,7 +3222,7 @@ export interface components {
             first_version: string;
             /** @description Newest of the same. */
             last_version: string;
-            /** @description Issues shown as this one, itself among them: 1 where none was merged into it. All else here is of all of them; the state and the assignee are this one's own. */
+            /** @description Issues shown as this one, including itself: 1 without a merge. The other figures here are of all these issues; state and assignee are of this one. */
             members: number;
             /** @description The issue it was split off. */
             split_from: string | null;
@@ -3405,7 +3405,7 @@ export interface components {
                  * @description The oldest of the newest 10,000 events, which are all that two facets together (v counts) are looked for in; null: every event of the range counts.
                  */
                 since: string | null;
-                /** @description Reports of values that are not told apart, because an issue had more than 256 of the facet in a day; in no figure here. */
+                /** @description Reports of values that are counted together, because the issue had more than 256 values of the facet in a day; in no figure here. */
                 others: number;
             } | null;
             /** @description Sessions of the range, the versions and the one facet, the denominator of rates; null if there are none, and of two facets together. */
@@ -3422,7 +3422,7 @@ export interface components {
             reports: number;
         };
         Distribution: {
-            /** @description holder: who held the lock waited for, where it is known; state: foreground or background; scene: that the app told; country: that a trusted proxy told (proxy_country_header); tag:NAME: a tag that the app keeps, if a report has it. Of values, 256 are counted apart by day; the others together are "\x7f". */
+            /** @description holder: the holder of the awaited lock, if known; state: foreground or background; scene: set by the app; country: added by a trusted proxy (proxy_country_header); tag:NAME: a tag that the app keeps, if a report has it. Of values, 256 are counted apart by day; the others together are "\x7f". */
             name: string;
             values: {
                 key: string;
@@ -3448,7 +3448,7 @@ export interface components {
             launch: number;
             /** @description Reports from an app in the foreground. */
             foreground: number;
-            /** @description Reports from an app in the background. The others' devices do not tell. */
+            /** @description Reports from an app in the background. Of the remaining reports the state is unknown. */
             background: number;
             /** @description Reports of a process with more than 64 threads. */
             many_threads: number;
@@ -3532,7 +3532,7 @@ export interface components {
             /** @description Which of them marks the stacks it stands in (idle, truncated, meaningless, moment). */
             mark: number | null;
         };
-        /** @description Why the report is grouped here: reports whose parts have the same texts are one issue. Empty of reports worked on before this was kept. */
+        /** @description The reason for the grouping: reports whose parts have the same texts are one issue. Empty if unknown. */
         Key: {
             /** @description caller1, module1, caller2, module2, category, reason, subject. */
             part: string;
@@ -3542,7 +3542,7 @@ export interface components {
             rules: number[];
         }[];
         Rule: {
-            /** @description app: the app's own rules; extra: the operator's; names: the table of names without counted parts; else a built-in pack. */
+            /** @description app: the app's own rules; extra: the operator's; names: the table of names without counted parts; otherwise a built-in pack. */
             pack: string;
             /** @description Of the pack. */
             version: number;
@@ -3561,7 +3561,7 @@ export interface components {
             /** @description Of the sampled time, 0 to 1. */
             share: number;
         } | null;
-        /** @description Why the report's process ended; null if it lived when the report was made, or nobody knows. What is not known is absent. schema/wire/report.schema.json describes every field. */
+        /** @description Why the report's process ended; null if the process lived when the report was made, or the reason is unknown. Unknown fields are absent. schema/wire/report.schema.json describes every field. */
         Exit: {
             /** @description clean_exit, abort, crash, user_quit, app_upgraded, os_upgraded, rebooted, background_kill, watchdog_kill, foom, os_kill or unknown. */
             verdict: string;
@@ -3612,9 +3612,9 @@ export interface components {
             name: string;
             gate: string;
             launch: boolean;
-            /** @description Null where the device does not tell. */
+            /** @description Null if the device does not report it. */
             foreground: boolean | null;
-            /** @description From how long on the device calls it a hang; 0 where a report of another format does not tell. */
+            /** @description The device's threshold for a hang; 0 if a report of another format has none. */
             threshold_ms: number;
             /** @description By how much the device's checker was late meanwhile. */
             late_ms: number;
@@ -3669,7 +3669,7 @@ export interface components {
             };
             exit: components["schemas"]["Exit"];
             hot: {
-                /** @description Whose stack: 0 the watched thread's, else 1 + an index into threads. Only its samples are counted. */
+                /** @description The stack's thread: 0 is the watched thread, otherwise 1 + an index into threads. Only its samples are counted. */
                 thread: number;
                 frames: components["schemas"]["Frame"][];
                 /** @description Samples in a row with the same innermost function. */
@@ -3695,7 +3695,7 @@ export interface components {
                 weight_ms: number[];
                 /** @description Role of each sample: of its innermost frame; where that is a library's, of the frame before the app's code that takes a lock, reads or writes, or waits. */
                 leaf: string[];
-                /** @description Index into stacks for each sample; -1 for one without a stack, of which why tells the reason. */
+                /** @description Index into stacks for each sample; -1 for one without a stack, with the reason in why. */
                 stack: number[];
                 /** @description Whose stack each sample is, as hot.thread. */
                 thread: number[];
@@ -3713,7 +3713,7 @@ export interface components {
                 syscall: number;
                 frames: components["schemas"]["Frame"][];
             }[];
-            /** @description Everything else the device told, readable. A fact named Stacks says why the stacks are empty. */
+            /** @description The remaining facts that the device sent, readable. A fact named Stacks says why the stacks are empty. */
             facts: {
                 name: string;
                 value: string;
@@ -3755,7 +3755,7 @@ export interface components {
             /** @description Path hash of each frame */
             hash: string[];
         };
-        /** @description Null of a category that is not suspect. */
+        /** @description Null unless the category is suspect. */
         Suspicion: {
             /** @description From 1: the category that is most above the healthy median, among those with known stacks. */
             rank: number;
@@ -3770,7 +3770,7 @@ export interface components {
         MemoryCategory: {
             name: string;
             /**
-             * @description Blocks of an allocator by size, mappings by what they map, objects by class; part: other parts of the footprint, without stacks; gauge: an amount that the app measures, whose bytes are in other rows too: it is in no sum.
+             * @description Blocks of an allocator by size, mappings by content, objects by class; part: other parts of the footprint, without stacks; gauge: an amount that the app measures, whose bytes are in other rows too: it is in no sum.
              * @enum {string}
              */
             kind: "heap" | "vm" | "object" | "part" | "gauge";
@@ -3947,7 +3947,7 @@ export interface components {
             categories: components["schemas"]["CategorySpread"][];
         };
         Healthy: {
-            /** @description That healthy processes told of, newest first. */
+            /** @description Versions that healthy processes reported, newest first. */
             versions: {
                 version: string;
                 os: string;
@@ -4055,7 +4055,7 @@ export interface operations {
     sendSentryEnvelope: {
         parameters: {
             query?: {
-                /** @description The key, where X-Sentry-Auth does not tell it. */
+                /** @description The key, if X-Sentry-Auth has none. */
                 sentry_key?: string;
             };
             header?: never;
@@ -4502,7 +4502,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The code, told once. */
+            /** @description The code, shown once. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4676,7 +4676,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The token, told once. */
+            /** @description The token, shown once. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4757,7 +4757,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The link's path, told once. */
+            /** @description The link's path, shown once. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4816,7 +4816,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The link's path, told once. */
+            /** @description The link's path, shown once. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5116,7 +5116,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The key, told once. */
+            /** @description The key, shown once. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5147,7 +5147,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The key, told once. */
+            /** @description The key, shown once. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5368,7 +5368,7 @@ export interface operations {
                 v?: components["parameters"]["v"];
                 /** @description public, gray, internal; !x excludes. All, if absent. */
                 channel?: string[];
-                /** @description Also tell the rates by each value of a facet; country: of the sessions whose country a proxy told. Not together with v or channel. */
+                /** @description Adds the rates of each value of a facet; country: of the sessions whose country a proxy has added. Not together with v or channel. */
                 by?: "version" | "os" | "os_version" | "arch" | "model" | "process" | "class" | "channel" | "country";
                 /** @description csv: the answer's list as a table, a column for each member that is no list. */
                 format?: components["parameters"]["table_format"];
@@ -5873,7 +5873,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description 0: tell again. */
+                    /** @description 0: end the snooze. */
                     hours: number;
                 };
             };
@@ -5930,7 +5930,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The channel; of a webhook the secret that was made, told once. */
+            /** @description The channel; of a webhook also its new secret, shown once. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6028,7 +6028,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The tracker; the secret of its webhook where one was made, told once. */
+            /** @description The tracker; and the secret of its webhook, if a new one was made, shown once. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6211,7 +6211,7 @@ export interface operations {
     getRolloutDevice: {
         parameters: {
             query?: {
-                /** @description Without it the shares are told, and not whether a plugin is on. */
+                /** @description Without it the answer has the shares, and not whether a plugin is on. */
                 install?: string;
                 /** @description public, if absent. */
                 channel?: string;
@@ -6380,7 +6380,7 @@ export interface operations {
                 channel?: components["parameters"]["channel"];
                 /** @description place: a group a Caller1 and Caller2, in which the kinds are issues. */
                 by?: "caller1" | "category" | "place";
-                /** @description - sorts descending. -change: as getChanges tells it, the largest change for the worse first, then what became better, then all else by impact; auto: -change where a change is told, otherwise -impact. -change is not of some devices, systems or channels only. Impact is the time somebody waited in all events, bytes the most that the category of memory to blame held. */
+                /** @description - sorts descending. -change: by the change in getChanges, the largest change for the worse first, then issues that became better, then the others by impact; auto: -change where a change is told, otherwise -impact. -change is not of some devices, systems or channels only. Impact is the time somebody waited in all events, bytes the most that the category of memory to blame held. */
                 sort?: "-impact" | "impact" | "-events" | "events" | "-devices" | "devices" | "-longest" | "longest" | "-last" | "last" | "-bytes" | "bytes" | "title" | "-title" | "-change" | "auto";
                 cursor?: string;
                 /** @description Groups a page. */
@@ -7020,7 +7020,7 @@ export interface operations {
                 v?: components["parameters"]["v"];
                 /** @description Only this report. */
                 report?: string;
-                /** @description Of memory bytes, if nothing is said, or objects; of all else ms. */
+                /** @description Of memory bytes (the default) or objects; of other kinds ms. */
                 of?: "ms" | "bytes" | "objects";
                 /** @description Of memory: only this category. */
                 category?: string;

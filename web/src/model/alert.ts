@@ -26,7 +26,7 @@ export function kindName(kind: string): string {
     missing: say('Missing symbols'),
     quota: say('The daily budget'),
     guard: say('A guard of a ramp'),
-    regressed: say('An issue that came back'),
+    regressed: say('A regressed issue'),
   };
   return names[kind] ?? kind;
 }
@@ -83,7 +83,7 @@ export function conditionOf(
     case 'quota':
       return say('More than {bound} of the daily budget used', { bound });
     case 'regressed':
-      return say('A resolved issue came back in a later version');
+      return say('A resolved issue has regressed in a later version');
     default:
       return say('A guard of a ramp');
   }

@@ -166,7 +166,7 @@ export function spreadsOf(data: IssueMemory): CategorySpread[] {
     .sort((a, b) => spreadAbove(b) - spreadAbove(a));
 }
 
-export interface Told {
+export interface Answer {
   footprint: number;
   /** The limit of the process; null if it is not known. */
   limit: number | null;
@@ -181,13 +181,13 @@ export interface Told {
   share: number | null;
 }
 
-function heldOf(bytes: number, healthy: number | null): Pick<Told, 'bytes' | 'above'> {
+function heldOf(bytes: number, healthy: number | null): Pick<Answer, 'bytes' | 'above'> {
   const more = healthy === null ? 0 : bytes - healthy;
   return more > 0 ? { bytes: more, above: true } : { bytes, above: false };
 }
 
 /* The answer over all reports of an issue: medians, and the subject of the issue. */
-export function answerOfAll(data: IssueMemory, subject: string, by: string): Told | null {
+export function answerOfAll(data: IssueMemory, subject: string, by: string): Answer | null {
   const [blamed] = spreadsOf(data)
     .filter((row) => row.name === subject)
     .sort((a, b) => b.suspect_share - a.suspect_share);
@@ -205,7 +205,7 @@ export function answerOfAll(data: IssueMemory, subject: string, by: string): Tol
 }
 
 /* The answer of one report: its first suspect, and the stack that holds most of it. */
-export function answerOf(memory: Memory, rows: readonly Row[]): Told | null {
+export function answerOf(memory: Memory, rows: readonly Row[]): Answer | null {
   const [blamed] = suspectsOf(rows);
   if (!blamed || memory.footprint_bytes === null) return null;
   const healthy = memory.healthy?.footprint_bytes;

@@ -64,8 +64,8 @@ export function linesOf(data: Rates, name: RateName, most = 4): Lines {
     at: days,
     rows: rows.map((row) => {
       const least = POINT_SHARE * Math.max(...row.days.map((one) => one.sessions));
-      const told = row.days.filter((one) => one.sessions >= least);
-      const of = new Map(told.map((one) => [Date.parse(one.day) / 1000, one[name]]));
+      const known = row.days.filter((one) => one.sessions >= least);
+      const of = new Map(known.map((one) => [Date.parse(one.day) / 1000, one[name]]));
       const pick = (part: 'value' | 'low' | 'high') => days.map((day) => of.get(day)?.[part] ?? null);
       return { version: row.version, value: pick('value'), low: pick('low'), high: pick('high') };
     }),

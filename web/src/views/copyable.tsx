@@ -23,7 +23,7 @@ export function Copyable({ label, text, most = Infinity }: Props): JSX.Element {
       </div>
       <pre tabIndex={0}>{text.length > most ? text.slice(0, text.lastIndexOf('\n', most)) : text}</pre>
       {text.length > most ? (
-        <p class="dim">{say('The beginning of {size}; Copy takes all of it.', { size: bytes(text.length) })}</p>
+        <p class="dim">{say('The first part of {size}; Copy copies all.', { size: bytes(text.length) })}</p>
       ) : null}
     </section>
   );

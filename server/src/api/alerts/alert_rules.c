@@ -53,10 +53,10 @@ static enum bind_outcome take_list(int64_t *list, uint32_t *count, struct bind *
     return outcome;
 }
 
-static enum bind_outcome take_tells(struct bind *bind, void *out, uint32_t at)
+static enum bind_outcome take_notifies(struct bind *bind, void *out, uint32_t at)
 {
     struct alert_rule *rule = &((struct rule_asked *)out)->rule;
-    return take_list(rule->tells, &rule->tell_count, bind, at);
+    return take_list(rule->notifies, &rule->notify_count, bind, at);
 }
 
 static enum bind_outcome take_escalates(struct bind *bind, void *out, uint32_t at)
@@ -83,7 +83,7 @@ static const struct bind_field rule_fields[] = {
     {"quiet_from", MIRE_BIND_U32, AT(quiet_from), .max = MINUTES - 1},
     {"quiet_to", MIRE_BIND_U32, AT(quiet_to), .max = MINUTES - 1},
     {"quiet_zone", MIRE_BIND_TEXT, AT(rule.quiet_zone), .max = 64},
-    {"tells", MIRE_BIND_OTHER, 0, .read = take_tells},
+    {"notifies", MIRE_BIND_OTHER, 0, .read = take_notifies},
     {"escalates", MIRE_BIND_OTHER, 0, .read = take_escalates},
 };
 
@@ -206,7 +206,7 @@ int alerts_read_rule(struct alert_rule *out, struct call *call)
     if (!rc)
         rc = check_quiet(call, &asked);
     if (!rc)
-        rc = check_channels(call, asked.rule.tells, asked.rule.tell_count);
+        rc = check_channels(call, asked.rule.notifies, asked.rule.notify_count);
     if (!rc)
         rc = check_channels(call, asked.rule.escalates, asked.rule.escalate_count);
     *out = asked.rule;

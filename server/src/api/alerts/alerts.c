@@ -16,7 +16,7 @@
 #define LISTED_MAX 500
 #define MESSAGES   30
 
-void alerts_put_time(struct json_writer *w, const char *key, int64_t us)
+static void put_time(struct json_writer *w, const char *key, int64_t us)
 {
     if (us)
         part_time(w, key, us);
@@ -59,12 +59,12 @@ void alerts_put_rule(struct json_writer *w, const char *key, const struct alert_
         json_write_null(w, "quiet_to");
     }
     json_write_text(w, "quiet_zone", rule->quiet_zone);
-    put_numbers(w, "tells", rule->tells, rule->tell_count);
+    put_numbers(w, "notifies", rule->notifies, rule->notify_count);
     put_numbers(w, "escalates", rule->escalates, rule->escalate_count);
     json_write_bool(w, "is_default", rule->is_default);
     json_write_text(w, "made_by", rule->made_by);
-    alerts_put_time(w, "snoozed_until", rule->snoozed_us);
-    alerts_put_time(w, "looked_at", rule->looked_us);
+    put_time(w, "snoozed_until", rule->snoozed_us);
+    put_time(w, "looked_at", rule->looked_us);
     json_write_text(w, "fault", rule->fault);
     json_write_close(w, '}');
 }
@@ -81,12 +81,12 @@ void alerts_put_alert(struct json_writer *w, const char *key, const struct alert
     json_write_text(w, "subject", alert->subject);
     json_write_text(w, "state", s->over_us ? "over" : s->fired_us ? "firing" : "waiting");
     part_time(w, "began_at", s->began_us);
-    alerts_put_time(w, "fired_at", s->fired_us);
-    alerts_put_time(w, "told_at", s->told_us);
-    alerts_put_time(w, "escalated_at", s->escalated_us);
-    alerts_put_time(w, "acked_at", s->acked_us);
+    put_time(w, "fired_at", s->fired_us);
+    put_time(w, "notified_at", s->notified_us);
+    put_time(w, "escalated_at", s->escalated_us);
+    put_time(w, "acked_at", s->acked_us);
     json_write_text(w, "acked_by", alert->acked_by);
-    alerts_put_time(w, "over_at", s->over_us);
+    put_time(w, "over_at", s->over_us);
     json_write_real(w, "value", alert->value);
     json_write_real(w, "low", alert->low);
     json_write_real(w, "high", alert->high);
@@ -123,7 +123,7 @@ static int put_channel(struct call *call, const struct outbox_channel *channel)
     int rc = put_target(call, channel);
     json_write_text(w, "made_by", channel->made_by);
     part_time(w, "made_at", channel->made_us);
-    alerts_put_time(w, "failed_at", channel->failed_us);
+    put_time(w, "failed_at", channel->failed_us);
     json_write_text(w, "failed_as", channel->failed_as);
     json_write_close(w, '}');
     return rc;
@@ -145,9 +145,9 @@ static void put_message(struct json_writer *w, const struct outbox_message *mess
     json_write_text(w, "occasion", message->occasion);
     json_write_text(w, "title", message->title);
     part_time(w, "made_at", message->made_us);
-    alerts_put_time(w, "sent_at", message->sent_us);
-    alerts_put_time(w, "failed_at", message->failed_us);
-    alerts_put_time(w, "due_at", message->sent_us || message->failed_us ? 0 : message->due_us);
+    put_time(w, "sent_at", message->sent_us);
+    put_time(w, "failed_at", message->failed_us);
+    put_time(w, "due_at", message->sent_us || message->failed_us ? 0 : message->due_us);
     json_write_i64(w, "tries", message->tries);
     json_write_text(w, "fault", message->fault);
     json_write_close(w, '}');

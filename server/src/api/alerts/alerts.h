@@ -13,9 +13,6 @@ struct alert_row;
 void alerts_put_rule(struct json_writer *w, const char *key, const struct alert_rule *rule);
 void alerts_put_alert(struct json_writer *w, const char *key, const struct alert_row *alert);
 
-/* A real number, or null where there is none. */
-void alerts_put_time(struct json_writer *w, const char *key, int64_t us);
-
 /* Read the rule of the body. 0, CALL_REPLIED, or a fault. */
 int alerts_read_rule(struct alert_rule *out, struct call *call);
 

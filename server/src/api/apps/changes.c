@@ -79,7 +79,7 @@ static void put_compared_side(struct json_writer *w, const char *key, const stru
     part_time(w, "to", side->view.span.to_s * 1000000);
     json_write_open(w, "rates", '{');
     part_rates(w, &side->sums);
-    part_spreads(w, &side->told.all);
+    part_spreads(w, &side->sessions.all);
     json_write_close(w, '}');
     json_write_close(w, '}');
 }

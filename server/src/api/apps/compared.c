@@ -4,7 +4,7 @@
 #include "api/call.h"
 #include "base/fault.h"
 #include "model/version.h"
-#include "rows/session_told.h"
+#include "rows/session_totals.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -90,7 +90,7 @@ static int look(struct compared_side *side, struct call *call)
     if (!rc)
         rc = rows_hits_read(&side->hits, &side->count, call->tx, call->arena, &side->view);
     if (!rc)
-        rc = rows_session_told_read(&side->told, call->tx, call->arena, &side->view);
+        rc = rows_session_totals_read(&side->sessions, call->tx, call->arena, &side->view);
     if (!rc && count)
         side->sums = points[0].sums;
     return rc;
@@ -107,7 +107,7 @@ static struct change_side change_side_of(const struct compared_side *side, const
 }
 
 /* The issues that have enough reports to tell something, by number. */
-static int64_t *worth_telling(size_t *count, struct arena *arena, const struct compared_side *before,
+static int64_t *worth_showing(size_t *count, struct arena *arena, const struct compared_side *before,
                               const struct compared_side *after)
 {
     int64_t *issues = arena_array(arena, before->count + after->count + 1, sizeof *issues);
@@ -132,7 +132,7 @@ static int64_t *worth_telling(size_t *count, struct arena *arena, const struct c
 static int count_hits(struct compared_side *before, struct compared_side *after, struct call *call)
 {
     size_t count;
-    int64_t *issues = worth_telling(&count, call->arena, before, after);
+    int64_t *issues = worth_showing(&count, call->arena, before, after);
     int rc = issues ? 0 : MIRE_FAULT_MEMORY;
 
     if (!rc)
@@ -227,7 +227,7 @@ int compared_read(struct comparison *out, struct call *call, const char *against
     return rc;
 }
 
-bool compared_is_told(const struct compared *one)
+bool compared_is_shown(const struct compared *one)
 {
     return one->change.verdict != CHANGE_FEW && one->change.verdict != CHANGE_SAME;
 }

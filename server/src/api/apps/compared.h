@@ -17,7 +17,7 @@ struct compared_side {
     struct view view;
     const char *version; /* NULL: all, of a time; or there is none to compare */
     struct session_sums sums;
-    struct cell told; /* its session records */
+    struct cell sessions; /* its session records */
     struct issue_hits *hits;
     size_t count;
 };
@@ -53,6 +53,6 @@ struct comparison {
 int compared_read(struct comparison *out, struct call *call, const char *against, const struct span *before);
 
 /* Is it new, worse, better or gone? */
-bool compared_is_told(const struct compared *one);
+bool compared_is_shown(const struct compared *one);
 
 #endif

@@ -13,7 +13,7 @@
 #define REPORTS 24000 /* so that the last version has sessions enough to be compared */
 #define DAYS    30
 
-static int tell(struct call *call, const char *slug)
+static int put_demo(struct call *call, const char *slug)
 {
     json_write_open(&call->json, NULL, '{');
     json_write_text(&call->json, "slug", slug);
@@ -25,7 +25,7 @@ static int tell(struct call *call, const char *slug)
 static int fill(struct call *call, int32_t app, const char *slug)
 {
     struct pg *pg = call->api->pg;
-    struct seed_told told;
+    struct seed_counts counts;
     int rc = pg_begin(&call->tx, pg, MIRE_PG_WRITE);
 
     if (!rc)
@@ -33,7 +33,7 @@ static int fill(struct call *call, int32_t app, const char *slug)
     if (rc == READ_NONE)
         return 0;
     if (!rc)
-        rc = seed_fill(&told, pg,
+        rc = seed_fill(&counts, pg,
                        &(struct seed_options){.app = slug,
                                               .app_id = app,
                                               .reports = REPORTS,
@@ -50,7 +50,7 @@ static int answer_post(struct call *call)
     int rc = rows_demo_find(&app, &slug, call->tx, call->arena);
 
     if (rc != READ_NONE)
-        return rc ? rc : tell(call, slug);
+        return rc ? rc : put_demo(call, slug);
     rc = rows_demo_add(&app, &slug, call->tx, call->arena);
     if (rc == READ_NONE)
         return call_problem(call, 409, "demo.names", "There are apps named demo, demo-2 and so on up to demo-20.");
@@ -60,7 +60,7 @@ static int answer_post(struct call *call)
         rc = people_commit(call);
     if (!rc)
         rc = fill(call, app, slug);
-    return rc ? rc : tell(call, slug);
+    return rc ? rc : put_demo(call, slug);
 }
 
 int post_demo(void *api, struct request *request, struct reply *reply)

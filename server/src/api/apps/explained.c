@@ -82,7 +82,7 @@ static bool scale(struct facets *facets, double hits)
     return !all;
 }
 
-static int look(struct looked *out, struct call *call, struct compared *const *told, size_t count,
+static int look(struct looked *out, struct call *call, struct compared *const *given, size_t count,
                 const struct compared_side *side)
 {
     int64_t issues[EXPLAINED_MAX];
@@ -90,10 +90,10 @@ static int look(struct looked *out, struct call *call, struct compared *const *t
 
     for (size_t i = 0; !rc && i < count; i++) {
         struct facets *of = &out->issues[i];
-        issues[i] = told[i]->issue;
+        issues[i] = given[i]->issue;
         rc = rows_facet_hits_read(&of->rows, &of->count, call->tx, call->arena, &side->view, issues[i], NULL, 0);
         if (!rc)
-            told[i]->why.is_sampled |= scale(of, hits_of(side, issues[i]));
+            given[i]->why.is_sampled |= scale(of, hits_of(side, issues[i]));
     }
     if (!rc)
         rc =
@@ -179,7 +179,7 @@ static size_t rows_on(const struct looked *side, size_t count)
 }
 
 static int explain_all(struct comparison *c, struct call *call, const struct looked *before, const struct looked *after,
-                       struct compared *const *told, size_t count)
+                       struct compared *const *given, size_t count)
 {
     size_t most = rows_on(before, count) + rows_on(after, count), tried = 0;
     struct explain_value *values = arena_array(call->arena, most + 1, sizeof *values);
@@ -191,7 +191,7 @@ static int explain_all(struct comparison *c, struct call *call, const struct loo
     for (size_t i = 0; i < count; i++)
         tried += before->issues[i].count + after->issues[i].count;
     for (size_t i = 0; i < count; i++) {
-        struct compared *one = told[i];
+        struct compared *one = given[i];
         bool worse = is_worse(one), is_sampled = one->why.is_sampled;
         size_t of_one =
             values_of(values, rows, one->issue, i, worse ? after : before, worse ? before : after, worse, has_versions);
@@ -211,16 +211,16 @@ static int explain_all(struct comparison *c, struct call *call, const struct loo
 int explained_read(struct comparison *c, struct call *call)
 {
     struct looked before = {0}, after = {0};
-    struct compared *told[EXPLAINED_MAX];
+    struct compared *given[EXPLAINED_MAX];
     size_t count = 0;
 
     for (size_t i = 0; i < c->count && count < EXPLAINED_MAX; i++)
-        if (compared_is_told(&c->list[i]))
-            told[count++] = &c->list[i];
+        if (compared_is_shown(&c->list[i]))
+            given[count++] = &c->list[i];
     if (!count)
         return 0;
-    int rc = look(&before, call, told, count, &c->before);
+    int rc = look(&before, call, given, count, &c->before);
     if (!rc)
-        rc = look(&after, call, told, count, &c->after);
-    return rc ? rc : explain_all(c, call, &before, &after, told, count);
+        rc = look(&after, call, given, count, &c->after);
+    return rc ? rc : explain_all(c, call, &before, &after, given, count);
 }

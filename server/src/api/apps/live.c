@@ -21,7 +21,7 @@ static int answer_live(struct call *call)
     if (rc)
         return rc;
     if (!id || !news_are_same(&now, &seen) || !call->api->live)
-        return live_tell(call->reply, &now) ? MIRE_FAULT_MEMORY : CALL_REPLIED;
+        return live_announce(call->reply, &now) ? MIRE_FAULT_MEMORY : CALL_REPLIED;
     struct news *kept = arena_array(call->arena, 1, sizeof *kept);
     if (!kept)
         return MIRE_FAULT_MEMORY;

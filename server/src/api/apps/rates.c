@@ -8,7 +8,7 @@
 
 #include "base/fault.h"
 #include "rows/rates.h"
-#include "rows/session_told.h"
+#include "rows/session_totals.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 #define VALUES_MAX 50 /* of a facet: the ones with most sessions */
 
 static void put_versions(struct json_writer *w, const struct session_point *points, size_t count,
-                         const struct cell *told)
+                         const struct cell *totals)
 {
     json_write_open(w, "versions", '[');
     for (size_t i = 0; i < count; i++) {
@@ -26,8 +26,8 @@ static void put_versions(struct json_writer *w, const struct session_point *poin
             json_write_open(w, NULL, '{');
             json_write_text(w, "version", points[i].version);
             part_rates(w, &points[i].sums);
-            part_users(w, cell_find(told, MIRE_FACET_VERSION, points[i].version));
-            part_spreads(w, cell_find(told, MIRE_FACET_VERSION, points[i].version));
+            part_users(w, cell_find(totals, MIRE_FACET_VERSION, points[i].version));
+            part_spreads(w, cell_find(totals, MIRE_FACET_VERSION, points[i].version));
             json_write_open(w, "days", '[');
         } else {
             json_write_open(w, NULL, '{');
@@ -53,17 +53,17 @@ static int by_sessions(const void *a, const void *b)
 }
 
 /* Rates and users of each value of a facet, most sessions first. */
-static int put_values(struct call *call, const struct cell *told, int facet)
+static int put_values(struct call *call, const struct cell *totals, int facet)
 {
-    const struct cell_value **values = arena_array(call->arena, told->value_count + 1, sizeof *values);
+    const struct cell_value **values = arena_array(call->arena, totals->value_count + 1, sizeof *values);
     struct json_writer *w = &call->json;
     size_t count = 0;
 
     if (!values)
         return MIRE_FAULT_MEMORY;
-    for (size_t i = 0; i < told->value_count; i++)
-        if ((int)told->values[i].facet == facet)
-            values[count++] = &told->values[i];
+    for (size_t i = 0; i < totals->value_count; i++)
+        if ((int)totals->values[i].facet == facet)
+            values[count++] = &totals->values[i];
     qsort(values, count, sizeof *values, by_sessions);
     json_write_open(w, "values", '[');
     for (size_t i = 0; i < count && i < VALUES_MAX; i++) {
@@ -130,7 +130,7 @@ static int answer_rates(struct call *call)
     struct filter channel = {0};
     struct session_point *points;
     struct loss_sum *losses;
-    struct cell told = {0};
+    struct cell totals = {0};
     size_t count, loss_count;
 
     if (channels && filter_parse(&channel, call->arena, channels, NULL) != 0)
@@ -143,19 +143,19 @@ static int answer_rates(struct call *call)
     if (rc == 0)
         rc = rows_losses_read(&losses, &loss_count, call->tx, call->arena, &call->view);
     if (rc == 0 && !channels)
-        rc = rows_session_told_read(&told, call->tx, call->arena, &call->view);
+        rc = rows_session_totals_read(&totals, call->tx, call->arena, &call->view);
     if (rc != 0)
         return rc;
     json_write_open(w, NULL, '{');
     put_days(w, &call->view.span);
     json_write_open(w, "total", '{');
     part_rates(w, count ? &points[0].sums : &(struct session_sums){0});
-    part_users(w, &told.all);
-    part_spreads(w, &told.all);
+    part_users(w, &totals.all);
+    part_spreads(w, &totals.all);
     json_write_close(w, '}');
-    put_versions(w, points + (count ? 1 : 0), count ? count - 1 : 0, &told);
+    put_versions(w, points + (count ? 1 : 0), count ? count - 1 : 0, &totals);
     if (by) {
-        rc = put_values(call, &told, facet);
+        rc = put_values(call, &totals, facet);
         call->table = "values";
     }
     if (!rc)

@@ -259,7 +259,7 @@ static bool is_link(const char *text, const char *placeholder)
 }
 
 /* A limit as the audit log has it. */
-static const char *tell_limit(struct call *call, int64_t value, const char *what, const char *none)
+static const char *write_limit(struct call *call, int64_t value, const char *what, const char *none)
 {
     if (value < 0)
         return arena_printf(call->arena, "%s as the server is configured", what);
@@ -268,12 +268,12 @@ static const char *tell_limit(struct call *call, int64_t value, const char *what
 }
 
 /* As the audit log has it: name, days and budget. */
-static const char *tell(struct call *call, const struct app_settings *settings)
+static const char *describe(struct call *call, const struct app_settings *settings)
 {
-    const char *days = tell_limit(call, settings->retention_days, "days that reports are kept:", "for ever");
-    const char *reports = tell_limit(call, settings->quota_reports, "reports a day:", "no limit");
-    const char *bytes = tell_limit(call, settings->quota_bytes, "bytes a day:", "no limit");
-    const char *enough = tell_limit(call, settings->enough, "reports of an issue, version and day kept whole:", "all");
+    const char *days = write_limit(call, settings->retention_days, "days that reports are kept:", "for ever");
+    const char *reports = write_limit(call, settings->quota_reports, "reports a day:", "no limit");
+    const char *bytes = write_limit(call, settings->quota_bytes, "bytes a day:", "no limit");
+    const char *enough = write_limit(call, settings->enough, "reports of an issue, version and day kept whole:", "all");
 
     if (!days || !reports || !bytes || !enough)
         return NULL;
@@ -313,8 +313,8 @@ static int answer_put_settings(struct call *call)
     if (!rc)
         rc = call_audit(call, &(struct audit_row){.action = "settings.changed",
                                                   .subject = call->slug,
-                                                  .before = tell(call, &before),
-                                                  .after = tell(call, &after)});
+                                                  .before = describe(call, &before),
+                                                  .after = describe(call, &after)});
     if (!rc)
         rc = put_answer(call, &after);
     return rc ? rc : pg_commit(&call->tx);

@@ -10,7 +10,7 @@
 
 #include "base/fault.h"
 #include "rows/rates.h"
-#include "rows/session_told.h"
+#include "rows/session_totals.h"
 #include "rows/versions.h"
 
 #include <string.h>
@@ -24,7 +24,7 @@ struct version_list {
     struct version_channel *channels;
     struct session_point *points; /* all versions together, then version by version and day by day */
     size_t fact_count, channel_count, point_count;
-    struct cell told; /* session records by version */
+    struct cell sessions; /* session records by version */
 };
 
 static int find(struct version_list *out, struct call *call)
@@ -37,7 +37,7 @@ static int find(struct version_list *out, struct call *call)
         rc = rows_sessions_each_read(&out->points, &out->point_count, call->tx, call->arena, &call->view,
                                      &(struct filter){0});
     if (!rc)
-        rc = rows_session_told_read(&out->told, call->tx, call->arena, &call->view);
+        rc = rows_session_totals_read(&out->sessions, call->tx, call->arena, &call->view);
     return rc;
 }
 
@@ -99,7 +99,7 @@ static void put_version(struct json_writer *w, const struct version_list *found,
     json_write_text(w, "version", facts->version);
     part_time(w, "first_seen_at", facts->first_seen_us);
     part_rates(w, of ? &of->sums : &(struct session_sums){0});
-    part_spreads(w, cell_find(&found->told, MIRE_FACET_VERSION, facts->version));
+    part_spreads(w, cell_find(&found->sessions, MIRE_FACET_VERSION, facts->version));
     json_write_i64(w, "reports", facts->reports);
     json_write_real(w, "events", facts->events);
     json_write_i64(w, "issues_new", facts->opened);

@@ -205,7 +205,7 @@ static int answer_flame(struct call *call)
 {
     const char *hash = request_query(call->request, "root"), *report = request_query(call->request, "report");
     struct merging m MIRE_SCOPED(merging_fini) = {0};
-    struct rollup_told told;
+    struct event_totals totals;
     struct issue_summary *summary;
     struct uuid one;
     uint64_t root;
@@ -225,13 +225,13 @@ static int answer_flame(struct call *call)
     if (count == 0)
         return call_missing(call, "App %s has no issue %.40s.", call->slug, request_param(call->request, 1));
     if ((rc = choose_unit(&m, call, summary)) ||
-        (rc = rows_told_read(&told, call->tx, call->arena, &call->view, call->issue)) ||
+        (rc = rows_event_totals_read(&totals, call->tx, call->arena, &call->view, call->issue)) ||
         (rc = merge(&m, call, report ? &one : NULL)))
         return rc;
     if (report && m.reports == 0)
         return call_missing(call, "Issue %.40s has no report %s in this range.", request_param(call->request, 1),
                             report);
-    return put_flame(call, &m, report ? 1 : (int64_t)told.sums.reports, max, hash ? &root : NULL);
+    return put_flame(call, &m, report ? 1 : (int64_t)totals.sums.reports, max, hash ? &root : NULL);
 }
 
 int get_flame(void *api, struct request *request, struct reply *reply)

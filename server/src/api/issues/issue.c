@@ -15,12 +15,12 @@
 
 #define LIFT_REPORTS_MIN 20 /* below, a share says more about chance than about the issue */
 
-static int put_durations(struct call *call, const struct rollup_told *told)
+static int put_durations(struct call *call, const struct event_totals *totals)
 {
     struct json_writer *w = &call->json;
     struct bin *bins;
     size_t count;
-    int rc = rows_durations(&bins, &count, call->arena, told);
+    int rc = rows_durations(&bins, &count, call->arena, totals);
 
     json_write_open(w, "durations", '[');
     for (size_t i = 0; rc == 0 && i < count; i++) {
@@ -61,18 +61,18 @@ static void put_distribution(struct json_writer *w, const char *name, const stru
     json_write_close(w, '}');
 }
 
-static int put_distributions(struct call *call, const struct rollup_told *told)
+static int put_distributions(struct call *call, const struct event_totals *totals)
 {
     struct json_writer *w = &call->json;
     struct value_row *values, *tags;
     size_t count, tag_count;
-    struct rollup_told of_app;
-    int rc = rows_told_read(&of_app, call->tx, call->arena, &call->view, 0);
+    struct event_totals of_app;
+    int rc = rows_event_totals_read(&of_app, call->tx, call->arena, &call->view, 0);
 
     if (rc == 0)
-        rc = rows_values(&values, &count, call->arena, told, &of_app);
+        rc = rows_values(&values, &count, call->arena, totals, &of_app);
     if (rc == 0)
-        rc = rows_tag_values(&tags, &tag_count, call->arena, told, &of_app);
+        rc = rows_tag_values(&tags, &tag_count, call->arena, totals, &of_app);
 
     json_write_open(w, "distributions", '[');
     for (size_t n = 0; rc == 0 && n < MIRE_ISSUE_FACETS; n++)
@@ -111,7 +111,7 @@ static int answer_issue(struct call *call)
 {
     struct json_writer *w = &call->json;
     struct issue_facts facts;
-    struct rollup_told told;
+    struct event_totals totals;
     struct issue_summary *summary;
     size_t count;
     int rc = rows_summaries_read(&summary, &count, call->tx, call->arena, &call->view, &call->issue, 1);
@@ -119,16 +119,16 @@ static int answer_issue(struct call *call)
     if (rc == 0 && count == 0)
         return call_missing(call, "App %s has no issue %.40s.", call->slug, request_param(call->request, 1));
     if (rc == 0)
-        rc = rows_told_read(&told, call->tx, call->arena, &call->view, call->issue);
+        rc = rows_event_totals_read(&totals, call->tx, call->arena, &call->view, call->issue);
     if (rc != 0)
         return rc;
-    rows_issue_facts(&facts, &told);
-    summary->totals.devices = llround(distinct_count(&told.sums.devices));
+    rows_issue_facts(&facts, &totals);
+    summary->totals.devices = llround(distinct_count(&totals.sums.devices));
     json_write_open(w, NULL, '{');
     part_range_kept(w, &call->view.span, facts.newest_us, summary->first_hour_us, facts.oldest_us);
     part_summary(w, "issue", summary);
-    if (told.is_sampled)
-        json_write_i64(w, "newest_events", MIRE_TOLD_EVENTS);
+    if (totals.is_sampled)
+        json_write_i64(w, "newest_events", MIRE_NEWEST_EVENTS);
     json_write_i64(w, "p50_ms", facts.p50_ms);
     json_write_i64(w, "p95_ms", facts.p95_ms);
     json_write_i64(w, "killed", facts.killed);
@@ -138,7 +138,7 @@ static int answer_issue(struct call *call)
     json_write_i64(w, "many_threads", facts.many_threads);
     json_write_i64(w, "suppressed", facts.suppressed);
     json_write_real(w, "unresolved_share", facts.frames ? (double)facts.unresolved / (double)facts.frames : 0);
-    if ((rc = put_durations(call, &told)) || (rc = put_distributions(call, &told)) || (rc = put_lines(call)) ||
+    if ((rc = put_durations(call, &totals)) || (rc = put_distributions(call, &totals)) || (rc = put_lines(call)) ||
         (rc = put_ticket(call)))
         return rc;
     json_write_close(w, '}');

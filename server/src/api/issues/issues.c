@@ -62,7 +62,7 @@ static int read_changed(struct group_order *order, struct call *call)
     if (!issues || !ranks)
         return MIRE_FAULT_MEMORY;
     for (size_t i = 0; i < c.count; i++) {
-        if (!compared_is_told(&c.list[i]))
+        if (!compared_is_shown(&c.list[i]))
             continue;
         issues[order->changed_count] = c.list[i].issue;
         ranks[order->changed_count++] = (int64_t)(c.count - i);

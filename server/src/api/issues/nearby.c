@@ -2,7 +2,7 @@
 #include "api/issues/nearby.h"
 
 #include "base/fault.h"
-#include "feature/telling.h"
+#include "feature/characteristic.h"
 #include "rows/tree.h"
 #include "rows/issues.h"
 #include "rows/parts.h"
@@ -101,7 +101,7 @@ struct hashed {
 static void hash_stack(struct hashed *out, const struct nearby_stack *from)
 {
     out->stack = (struct similar_stack){out->frames, 0};
-    out->stack.count = telling_frames(out->frames, out->positions, from->frames, from->count);
+    out->stack.count = characteristic_frames(out->frames, out->positions, from->frames, from->count);
 }
 
 static int parse(struct nearby_stack *out, struct arena *arena, const char *frames)

@@ -66,16 +66,16 @@ static int put_trees(struct call *call, const struct issue_summary *summary)
     struct json_writer *w = &call->json;
     struct tree_part *trees;
     size_t count;
-    int64_t told = 0;
+    int64_t given = 0;
     int rc = rows_trees_read(&trees, &count, call->tx, call->arena, &call->view, call->issue);
 
     json_write_open(w, "trees", '[');
     for (size_t i = 0; rc == 0 && i < count; i++) {
         rc = put_tree(call, &trees[i], summary->subject[0]);
-        told += trees[i].reports;
+        given += trees[i].reports;
     }
     json_write_close(w, ']');
-    json_write_i64(w, "other_reports", summary->totals.reports > told ? summary->totals.reports - told : 0);
+    json_write_i64(w, "other_reports", summary->totals.reports > given ? summary->totals.reports - given : 0);
     return rc;
 }
 

@@ -96,15 +96,15 @@ static void put_days(struct json_writer *w, const struct span *span)
 static int systems_of(const char ***out, size_t *count, struct call *call)
 {
     struct view all = call->view;
-    struct rollup_told told;
+    struct event_totals totals;
 
     all.version = (struct filter){0};
-    int rc = rows_told_read(&told, call->tx, call->arena, &all, call->issue);
+    int rc = rows_event_totals_read(&totals, call->tx, call->arena, &all, call->issue);
     *count = 0;
-    *out = rc ? NULL : arena_array(call->arena, told.cell.value_count + 1, sizeof **out);
-    for (size_t i = 0; *out && i < told.cell.value_count; i++)
-        if (told.cell.values[i].facet == MIRE_FACET_OS)
-            (*out)[(*count)++] = told.cell.values[i].text;
+    *out = rc ? NULL : arena_array(call->arena, totals.cell.value_count + 1, sizeof **out);
+    for (size_t i = 0; *out && i < totals.cell.value_count; i++)
+        if (totals.cell.values[i].facet == MIRE_FACET_OS)
+            (*out)[(*count)++] = totals.cell.values[i].text;
     return rc || *out ? rc : MIRE_FAULT_MEMORY;
 }
 

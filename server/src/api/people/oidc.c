@@ -172,8 +172,8 @@ static int end_others(struct call *call, int64_t account, const struct given *al
     return rc;
 }
 
-static int tell_roles(struct call *call, const struct account_row *account, bool is_server_admin, struct text *before,
-                      struct text *after)
+static int write_roles(struct call *call, const struct account_row *account, bool is_server_admin, struct text *before,
+                       struct text *after)
 {
     if (account->is_server_admin != is_server_admin)
         text_add(is_server_admin ? after : before, "; server admin");
@@ -210,7 +210,7 @@ static int give_roles(struct call *call, const struct account_row *account, bool
         rc = end_others(call, account->account, all, count, &before, &after);
     if (!rc && account->is_server_admin != is_server_admin)
         rc = rows_account_set_admin(call->tx, account->account, is_server_admin);
-    return rc ? rc : tell_roles(call, account, is_server_admin, &before, &after);
+    return rc ? rc : write_roles(call, account, is_server_admin, &before, &after);
 }
 
 /* --- the account ------------------------------------------------------------------------------------------------- */

@@ -113,7 +113,7 @@ static int audit_ask(struct call *call, const struct forget_body *body, int64_t 
         subject = arena_printf(call->arena, "key %" PRIu64, body->key);
     const char *before =
         arena_printf(call->arena, "%" PRId64 " reports%s%s", found->reports, *body->t ? " received in " : "", body->t);
-    const char *after = arena_printf(call->arena, "taken out by job %" PRId64, job);
+    const char *after = arena_printf(call->arena, "forgotten by job %" PRId64, job);
     if (!subject || !before || !after)
         return MIRE_FAULT_MEMORY;
     return call_audit(call, &(struct audit_row){.action = "reports.forgotten",

@@ -148,15 +148,15 @@ static void put_hot(struct json_writer *w, const struct resolved *doc)
 static enum role role_of_sample(const struct resolved *doc, uint32_t node)
 {
     enum role found = node ? doc->locations[doc->nodes[node].location].role : MIRE_ROLE_UNKNOWN;
-    bool is_telling = found != MIRE_ROLE_UNKNOWN && found != MIRE_ROLE_SYSTEM && found != MIRE_ROLE_RUNTIME &&
-                      found != MIRE_ROLE_WAIT;
+    bool is_informative = found != MIRE_ROLE_UNKNOWN && found != MIRE_ROLE_SYSTEM && found != MIRE_ROLE_RUNTIME &&
+                          found != MIRE_ROLE_WAIT;
 
-    for (uint32_t n = node; n && !is_telling; n = doc->nodes[n].parent) {
+    for (uint32_t n = node; n && !is_informative; n = doc->nodes[n].parent) {
         enum role role = doc->locations[doc->nodes[n].location].role;
         if (role == MIRE_ROLE_APP)
             break;
-        is_telling = role == MIRE_ROLE_LOCK || role == MIRE_ROLE_IO;
-        if (is_telling || role == MIRE_ROLE_WAIT)
+        is_informative = role == MIRE_ROLE_LOCK || role == MIRE_ROLE_IO;
+        if (is_informative || role == MIRE_ROLE_WAIT)
             found = role;
     }
     return found;

@@ -97,7 +97,7 @@ static int put_reports(struct call *call, const struct report_place *from, const
 static int answer_reports(struct call *call)
 {
     struct json_writer *w = &call->json;
-    struct rollup_told told;
+    struct event_totals totals;
     struct report_wanted wanted;
     struct report_place from;
     struct issue_summary *summary;
@@ -112,12 +112,12 @@ static int answer_reports(struct call *call)
         return rc;
     if (count == 0)
         return call_missing(call, "App %s has no issue %.40s.", call->slug, request_param(call->request, 1));
-    if ((rc = rows_told_read(&told, call->tx, call->arena, &call->view, call->issue)) ||
+    if ((rc = rows_event_totals_read(&totals, call->tx, call->arena, &call->view, call->issue)) ||
         (rc = rows_reports_kept_read(&kept, call->tx, &call->view, call->issue)))
         return rc;
     json_write_open(w, NULL, '{');
-    part_range(w, &call->view.span, told.newest_us);
-    json_write_i64(w, "total", (int64_t)told.sums.reports);
+    part_range(w, &call->view.span, totals.newest_us);
+    json_write_i64(w, "total", (int64_t)totals.sums.reports);
     json_write_i64(w, "kept", kept);
     rc = put_reports(call, &from, any ? &wanted : NULL, (int)limit);
     json_write_close(w, '}');
@@ -133,7 +133,7 @@ int get_reports(void *api, struct request *request, struct reply *reply)
 
 static int answer_app_reports(struct call *call)
 {
-    struct rollup_told told;
+    struct event_totals totals;
     struct report_wanted wanted;
     struct report_place from;
     int64_t limit;
@@ -141,10 +141,10 @@ static int answer_app_reports(struct call *call)
     int rc;
 
     if ((rc = call_integer(&limit, call, "limit", 1, 200, 50)) || (rc = read_wanted(&wanted, &any, call)) ||
-        (rc = read_place(&from, call)) || (rc = rows_told_read(&told, call->tx, call->arena, &call->view, 0)))
+        (rc = read_place(&from, call)) || (rc = rows_event_totals_read(&totals, call->tx, call->arena, &call->view, 0)))
         return rc;
     json_write_open(&call->json, NULL, '{');
-    part_range(&call->json, &call->view.span, told.newest_us);
+    part_range(&call->json, &call->view.span, totals.newest_us);
     rc = put_reports(call, &from, &wanted, (int)limit);
     json_write_close(&call->json, '}');
     return rc;

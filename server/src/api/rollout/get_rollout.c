@@ -14,7 +14,7 @@
 #include <string.h>
 
 /* A fact in the query. An unknown name may come from a newer SDK. */
-static const char *told(const struct request *request, const char *name)
+static const char *given(const struct request *request, const char *name)
 {
     const char *value = request_query(request, name);
 
@@ -37,13 +37,13 @@ static int find(struct rows_document_version *out, struct pg *pg, const struct r
 
 int get_rollout(void *api, struct request *request, struct reply *reply)
 {
-    const struct rollout_device device = {.install = told(request, "install"),
-                                          .version = told(request, "version"),
-                                          .channel = told(request, "channel"),
-                                          .os = told(request, "os"),
-                                          .os_version = told(request, "os_version"),
-                                          .class = told(request, "class"),
-                                          .arch = told(request, "arch")};
+    const struct rollout_device device = {.install = given(request, "install"),
+                                          .version = given(request, "version"),
+                                          .channel = given(request, "channel"),
+                                          .os = given(request, "os"),
+                                          .os_version = given(request, "os_version"),
+                                          .class = given(request, "class"),
+                                          .arch = given(request, "arch")};
     struct rows_document_version row;
     struct rollout rules;
     int rc = find(&row, ((struct api *)api)->pg, request);

@@ -14,7 +14,7 @@
 
 #define INSTALL_DIGITS 32
 
-static const char *told(const struct call *call, const char *name)
+static const char *given(const struct call *call, const char *name)
 {
     const char *value = request_query(call->request, name);
 
@@ -71,13 +71,13 @@ static void put_plugin(struct json_writer *w, const struct rollout *rules, const
 
 static int answer_device(struct call *call)
 {
-    const struct rollout_device device = {.install = told(call, "install"),
-                                          .version = told(call, "version"),
-                                          .channel = told(call, "channel"),
-                                          .os = told(call, "os"),
-                                          .os_version = told(call, "os_version"),
-                                          .class = told(call, "class"),
-                                          .arch = told(call, "arch")};
+    const struct rollout_device device = {.install = given(call, "install"),
+                                          .version = given(call, "version"),
+                                          .channel = given(call, "channel"),
+                                          .os = given(call, "os"),
+                                          .os_version = given(call, "os_version"),
+                                          .class = given(call, "class"),
+                                          .arch = given(call, "arch")};
     struct json_writer *w = &call->json;
     struct rows_document_version row;
     struct rollout rules;

@@ -63,9 +63,9 @@ static const struct contents_item *only_mapping(const struct contents *contents)
 static int import_version(const struct request *request, struct reply *reply, struct pg_tx *tx,
                           const struct contents *contents)
 {
-    const char *told = request_query(request, "version"), *build = request_query(request, "build");
+    const char *given = request_query(request, "version"), *build = request_query(request, "build");
     const struct contents_item *mapping = only_mapping(contents);
-    struct symbol_version version = {.version = told ? told : "", .build = build ? build : ""};
+    struct symbol_version version = {.version = given ? given : "", .build = build ? build : ""};
     uint8_t alias[MIRE_MAPPING_ID_LEN];
     int rc = 0;
     if (!version.version[0] && mapping) {
@@ -127,7 +127,7 @@ static const char *depth_words(const char *depth)
 }
 
 /* "app.debug is used, which has DWARF; this file has only lines" */
-static int tell_instead(struct symbol_file *kept, const struct symbol_file *better, struct arena *arena)
+static int use_better(struct symbol_file *kept, const struct symbol_file *better, struct arena *arena)
 {
     const char *name = better->name[0] ? better->name : "the file that is there";
     if (kept->defect[0] && !better->defect[0])
@@ -155,7 +155,7 @@ static int store(struct pg_tx *tx, struct arena *arena, struct symbol_file *kept
     if (rc > 0) {
         rc = rows_symbol_there(&there, tx, arena, kept);
         if (rc > 0)
-            return tell_instead(kept, &there, arena);
+            return use_better(kept, &there, arena);
         return rc < 0 ? rc : MIRE_FAULT_RACED;
     }
     if (!rc && upload && kept->hash.bytes == upload->hash.bytes)
@@ -175,14 +175,14 @@ static int store_all(struct pg_tx *tx, struct arena *arena, struct symbol_file *
         rc = store(tx, arena, &kept[i], &contents->rows[i], file, upload);
     for (size_t i = 1; !rc && i < contents->count; i++) /* of one archive, by id */
         if (is_same(&kept[i], &kept[i - 1]) && !kept[i].instead && !kept[i - 1].instead)
-            rc = tell_instead(&kept[i - 1], &kept[i], arena);
+            rc = use_better(&kept[i - 1], &kept[i], arena);
     for (size_t i = 0; !rc && i < contents->count; i++)
         rc = rows_symbol_arrived(tx, kept[i].app_id, kept[i].build_id);
     return rc || !upload ? rc : rows_upload_drop(tx, upload->hash);
 }
 
 /* One row of the audit log for an upload, whatever it holds. 0 or a fault. */
-static int tell_audit(struct pg_tx *tx, const struct request *request, const struct symbol_file *kept, size_t count)
+static int write_audit(struct pg_tx *tx, const struct request *request, const struct symbol_file *kept, size_t count)
 {
     MIRE_SCOPED(text_fini) struct text after = {0};
     for (size_t i = 0; i < count && i < AUDIT_FILES; i++) {
@@ -223,7 +223,7 @@ static int import_contents(bool *imported_out, const struct api *api, const stru
         rc = store_all(tx, request->arena, kept, contents, &file, upload);
     file_bytes_unmap(&file);
     if (!rc)
-        rc = tell_audit(tx, request, kept, contents->count);
+        rc = write_audit(tx, request, kept, contents->count);
     if (!rc)
         rc = pg_commit(&tx);
     if (rc)

@@ -233,7 +233,7 @@ struct upload_part {
  * empty one asks what came of it. */
 static int read_part(struct upload_part *out, const struct request *request, struct reply *reply)
 {
-    uint8_t sum[HASH], told[HASH];
+    uint8_t sum[HASH], given[HASH];
     const char *text = request_query(request, "sum");
     int rc = read_hash(out->hash, request, reply);
     if (!rc)
@@ -252,7 +252,7 @@ static int read_part(struct upload_part *out, const struct request *request, str
         return 1;
     }
     hash_blake2b(sum, HASH, request->body, request->body_len);
-    if (text && strlen(text) == 2 * HASH && hex_parse(told, text, HASH) && !memcmp(sum, told, HASH))
+    if (text && strlen(text) == 2 * HASH && hex_parse(given, text, HASH) && !memcmp(sum, given, HASH))
         return 0;
     (void)reply_error(reply, request, 422, "symbols.sum", "The part was damaged on the way: its BLAKE2b-256 differs.");
     return 1;

@@ -65,8 +65,8 @@ static int follow(struct call *call, const struct ticket_row *ticket, bool resol
 static int hear(struct call *call, const struct tracker_row *tracker, const struct heard *heard)
 {
     struct ticket_row ticket;
-    int rc = rows_ticket_told(&ticket, call->tx, call->arena, call->view.app, tracker->kind, heard->remote,
-                              heard->closed, heard->at_us);
+    int rc = rows_ticket_heard(&ticket, call->tx, call->arena, call->view.app, tracker->kind, heard->remote,
+                               heard->closed, heard->at_us);
 
     if (rc == READ_NONE)
         return 0;

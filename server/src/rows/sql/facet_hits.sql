@@ -22,15 +22,15 @@ hit AS (
     FROM found {shown_join}
     GROUP BY 1, 2, 3),
 device AS (
-    SELECT CASE WHEN issue_id = ANY ($8) THEN issue_id ELSE 0 END AS told, sum(weight) AS hits, sum(reports) AS reports,
+    SELECT CASE WHEN issue_id = ANY ($8) THEN issue_id ELSE 0 END AS named, sum(weight) AS hits, sum(reports) AS reports,
            max(version_id) AS version_id, max(os) AS os, max(system) AS system, max(model) AS model, max(device_class) AS device_class,
            max(channel) AS channel, max(country) AS country{tags}
     FROM hit JOIN issue i USING (issue_id)
     WHERE {kind_wanted}
     GROUP BY issue_id, install)
-SELECT told, GROUPING(v.version, os, system, model, device_class, channel, country{tag_names}),
+SELECT named, GROUPING(v.version, os, system, model, device_class, channel, country{tag_names}),
        coalesce(v.version, os, system, model, device_class, channel, country{tag_names}, ''),
        sum(hits)::float8, sum(hits * hits)::float8, sum(reports)::bigint
 FROM device LEFT JOIN version v USING (version_id)
-WHERE {told_wanted}
-GROUP BY GROUPING SETS ((told, v.version), (told, os), (told, system), (told, model), (told, device_class), (told, channel), (told, country){tag_sets})
+WHERE {named_wanted}
+GROUP BY GROUPING SETS ((named, v.version), (named, os), (named, system), (named, model), (named, device_class), (named, channel), (named, country){tag_sets})

@@ -182,7 +182,7 @@ function Rules(props: {
                   <td class="long">
                     {conditionOf(rule)} <span class="dim small">{windowOf(rule)}</span>
                   </td>
-                  <td>{toldOf(rule, data)}</td>
+                  <td>{notifiedOf(rule, data)}</td>
                   <td>
                     {rule.looked_at === null ? '–' : <Ago at={rule.looked_at} />}
                     {rule.fault === '' ? null : <span class="bad-text"> {rule.fault}</span>}
@@ -243,11 +243,11 @@ function Rules(props: {
   );
 }
 
-function toldOf(rule: AlertRule, data: Alerts): string {
+function notifiedOf(rule: AlertRule, data: Alerts): string {
   if (data.channels.length === 0) return say('nobody: no channel exists');
-  if (rule.tells.length === 0) return say('all channels');
+  if (rule.notifies.length === 0) return say('all channels');
   return data.channels
-    .filter((one) => rule.tells.includes(one.id))
+    .filter((one) => rule.notifies.includes(one.id))
     .map((one) => one.name)
     .join(', ');
 }

@@ -35,7 +35,7 @@ interface Draft {
   versions: string;
   hold: string; // minutes
   repeat: string; // hours
-  tells: number[];
+  notifies: number[];
   escalates: number[];
   escalate: string; // minutes
   from: string;
@@ -58,7 +58,7 @@ function begin(rule: AlertRule | null): Draft {
     versions: rule?.versions ?? '',
     hold: String((rule?.hold_s ?? 0) / 60),
     repeat: String((rule?.repeat_s ?? 86_400) / 3_600),
-    tells: rule?.tells ?? [],
+    notifies: rule?.notifies ?? [],
     escalates: rule?.escalates ?? [],
     escalate: String((rule?.escalate_s ?? 0) / 60),
     from: quiet ? clockOf(rule.quiet_from!) : '',
@@ -80,7 +80,7 @@ function bodyOf(draft: Draft): AlertRuleBody {
     hold_s: Math.round(Number(draft.hold) * 60),
     repeat_s: Math.round(Number(draft.repeat) * 3_600),
     escalate_s: draft.escalates.length > 0 ? Math.round(Number(draft.escalate) * 60) : 0,
-    tells: draft.tells,
+    notifies: draft.notifies,
     escalates: draft.escalates,
     quiet_zone: draft.zone,
   };
@@ -214,8 +214,8 @@ export function RuleForm(props: {
           label={say('Notify')}
           none={say('all channels')}
           channels={props.channels}
-          value={draft.tells}
-          set={(tells) => set({ tells })}
+          value={draft.notifies}
+          set={(notifies) => set({ notifies })}
         />
         <Picks
           label={say('Escalate to')}
@@ -277,7 +277,7 @@ function Picks(props: {
 }
 
 function Tried({ app, body }: { app: string; body: AlertRuleBody }): JSX.Element {
-  const asked = useSettled({ ...body, name: 'x', tells: [], escalates: [], escalate_s: 0 }, 400);
+  const asked = useSettled({ ...body, name: 'x', notifies: [], escalates: [], escalate_s: 0 }, 400);
   const result = useQuery(['alert-replay', app, JSON.stringify(asked)], (signal) =>
     api.replayAlertRule(app, asked, signal),
   );

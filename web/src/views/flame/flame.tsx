@@ -86,16 +86,16 @@ function useTree({ app, id, flame }: BodyProps): { tree: Tree; whole: Tree } {
   const before = part.current?.tree;
   const covers = before && (before.flame.hash[0] === whole.flame.hash[0] || byHash(before, fz) >= 0);
   const known = covers ? before : whole;
-  const lacking = useMemo(() => {
+  const incomplete = useMemo(() => {
     const at = byHash(known, fz);
     return fz !== '' && !(known === before && at === 0) && (at < 0 || lacks(known, at));
   }, [known, fz]);
   const detail = useQuery(
     ['flame', app, id, wanted, fz],
     (signal) => api.flame(app, id, { ...wanted, root: fz, max: PART_FRAMES }, signal),
-    { enabled: lacking, keep: false },
+    { enabled: incomplete, keep: false },
   );
-  const fine = lacking ? detail.data : undefined;
+  const fine = incomplete ? detail.data : undefined;
   const tree = useMemo(() => (fine ? build(fine, whole.all) : known), [fine, known]);
   if (tree !== whole) part.current = { of: whole, tree };
   return { tree, whole };

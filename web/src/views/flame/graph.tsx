@@ -16,12 +16,12 @@ const MAX_ROWS_SHOWN = 28;
 
 function describe(tree: Tree, i: number): string {
   const { value, self, unit } = tree.flame;
-  const told = (much: number) => amount(much, unit, lang.value);
+  const written = (much: number) => amount(much, unit, lang.value);
   const image = base(imageOf(tree, i));
   const name = label(tree, i);
   const share = percent(shareOf(tree, i), lang.value);
   const where = image ? `${name}, ${image}` : name;
-  const times = { total: told(value[i]!), share, self: told(self[i]!) };
+  const times = { total: written(value[i]!), share, self: written(self[i]!) };
   return `${where}, ${say('total {total} ({share}), self {self}', times)}`;
 }
 

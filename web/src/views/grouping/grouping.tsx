@@ -46,14 +46,14 @@ export function GroupingTab({ app, id }: { app: string; id: string }): JSX.Eleme
   const [reason, setReason] = useState('');
   const [busy, setBusy] = useState(false);
   const [asked, setAsked] = useState<{ deed: Deed; seen: Regrouped } | null>(null);
-  const [told, setTold] = useState<{ text: string; bad: boolean } | null>(null);
+  const [notice, setNotice] = useState<{ text: string; bad: boolean } | null>(null);
   const tell = (text: string, bad: boolean) => {
-    setTold({ text, bad });
+    setNotice({ text, bad });
     announce(text);
   };
   const send = ({ send, otherwise }: Deed, preview: boolean, done: (seen: Regrouped) => void) => {
     setBusy(true);
-    setTold(null);
+    setNotice(null);
     send({ author: author.trim() || 'preview', reason: reason.trim() || otherwise, preview })
       .then(done, (error: unknown) =>
         tell(
@@ -98,9 +98,9 @@ export function GroupingTab({ app, id }: { app: string; id: string }): JSX.Eleme
           <input value={reason} maxLength={2000} onInput={(event) => setReason(event.currentTarget.value)} />
         </label>
       </div>
-      {told ? (
-        <div class={told.bad ? 'notice bad' : 'notice'} role={told.bad ? 'alert' : 'status'}>
-          {told.text}
+      {notice ? (
+        <div class={notice.bad ? 'notice bad' : 'notice'} role={notice.bad ? 'alert' : 'status'}>
+          {notice.text}
         </div>
       ) : null}
       {asked ? (

@@ -68,7 +68,7 @@ export function Verdict({ report }: { report: Report }): JSX.Element {
             : lost > 0
               ? say('stacks cover {part} of {all}', { part: duration(stacks_ms), all: duration(event_ms) })
               : whole
-                ? say('Sampled: all of it')
+                ? say('Sampled: the whole time')
                 : say('Sampled: the last {part} of {all}', {
                     part: duration(covered_ms),
                     all: duration(event_ms),

@@ -92,12 +92,12 @@ function Holder({ data }: { data: Issue }): JSX.Element | null {
 function Facts({ data }: { data: Issue }): JSX.Element | null {
   const all = data.issue.totals.reports || 1;
   const share = (value: number) => percent(value / all, lang.value);
-  const told = [
+  const written = [
     data.foreground > 0 ? say('foreground {share}', { share: share(data.foreground) }) : '',
     data.background > 0 ? say('background {share}', { share: share(data.background) }) : '',
     data.launch > 0 ? say('at launch {share}', { share: share(data.launch) }) : '',
     data.many_threads > 0 ? say('over 64 threads {share}', { share: share(data.many_threads) }) : '',
     data.suppressed > 0 ? say('{n} more not sent (repeats)', { n: exact(data.suppressed, lang.value) }) : '',
   ].filter((text) => text !== '');
-  return told.length > 0 ? <p class="dim small facts">{told.join(' · ')}</p> : null;
+  return written.length > 0 ? <p class="dim small facts">{written.join(' · ')}</p> : null;
 }

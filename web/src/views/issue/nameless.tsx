@@ -50,9 +50,7 @@ function Images({ app, id }: { app: string; id: string }): JSX.Element {
         const images = nameless(report);
         const known = images.filter((one) => one.id !== '');
         if (images.length === 0)
-          return (
-            <p class="dim">{say('Every frame of the report that is shown has a name; look at another report.')}</p>
-          );
+          return <p class="dim">{say('Every frame of this report has a name; open another report.')}</p>;
         return (
           <>
             <div class="scroll" role="region" aria-label={say('Modules without names')} tabIndex={0}>

@@ -131,7 +131,7 @@ function Find({ given }: { given: string }): JSX.Element {
   );
 }
 
-function told(value: number | null): string {
+function sizeOf(value: number | null): string {
   return value === null ? '—' : bytes(value);
 }
 
@@ -175,10 +175,10 @@ function Table({ app, id, rows }: { app: string; id: string; rows: readonly Repo
                 </a>
               </th>
               <td class="num">
-                {memory ? told(row.footprint_bytes) : duration(row.duration_ms)}
+                {memory ? sizeOf(row.footprint_bytes) : duration(row.duration_ms)}
                 {row.open ? <span class="tag kind-killed">{say('killed')}</span> : null}
               </td>
-              {memory ? <td class="num">{told(row.subject_bytes)}</td> : null}
+              {memory ? <td class="num">{sizeOf(row.subject_bytes)}</td> : null}
               <td>{row.version}</td>
               <td>
                 {systemWord(`${row.os} ${row.os_version}`)} <span class="dim">{row.arch}</span>

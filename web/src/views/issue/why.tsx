@@ -88,7 +88,7 @@ function Reasons({ report, frames }: { report: Report; frames: readonly Frame[] 
               <th scope="col">{say('Function')}</th>
               <th scope="col">{say('Taken for')}</th>
               <th scope="col">{say('Rule')}</th>
-              <th scope="col">{say('Where it stands')}</th>
+              <th scope="col">{say('Location')}</th>
             </tr>
           </thead>
           <tbody>

@@ -1,13 +1,13 @@
 /* The first sentences about memory: how much it is, of what, and whose. */
 import { lang, say } from '../../lib/i18n';
 import { bytes, percent } from '../../model/format';
-import type { Told } from '../../model/memory';
+import type { Answer } from '../../model/memory';
 
-export function answer(told: Told): string {
+export function answer(told: Answer): string {
   return `${ofAll(told)} ${ofCategory(told)}`;
 }
 
-function ofAll({ footprint, limit, times }: Told): string {
+function ofAll({ footprint, limit, times }: Answer): string {
   const words = { bytes: bytes(footprint), limit: bytes(limit ?? 0), n: (times ?? 0).toFixed(1) };
   if (limit !== null)
     return times === null
@@ -16,7 +16,7 @@ function ofAll({ footprint, limit, times }: Told): string {
   return times === null ? say('Median {bytes}.', words) : say('Median {bytes}, ×{n} the healthy one.', words);
 }
 
-function ofCategory({ category, bytes: held, above, by, share }: Told): string {
+function ofCategory({ category, bytes: held, above, by, share }: Answer): string {
   const words = {
     category,
     held: above ? `+${bytes(held)}` : bytes(held),

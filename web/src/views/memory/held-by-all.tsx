@@ -53,7 +53,7 @@ function Body({ data }: { data: IssueMemory }): JSX.Element {
         })}{' '}
         <span class="dim">
           {healthy
-            ? say('Healthy ones of these versions take {bytes}, by {n|baseline|baselines}.', {
+            ? say('Healthy processes of these versions take {bytes}, by {n|baseline|baselines}.', {
                 bytes: bytes(healthy.footprint_bytes.p50),
                 n: exact(healthy.reports, lang.value),
               })

@@ -88,7 +88,7 @@ function NoStacks({ row }: { row: Row }): JSX.Element {
   return (
     <p class="dim">
       {say('No stacks: below the top categories, whose stacks the device sends.')}{' '}
-      {known ? say('It knows {n|stack|stacks} of it.', { n: exact(known, lang.value) }) : null}
+      {known ? say('The device knows {n|stack|stacks} of it.', { n: exact(known, lang.value) }) : null}
     </p>
   );
 }
@@ -118,7 +118,7 @@ function OneStack({ app, version, shown, first, of, mapped }: StackProps): JSX.E
           <span class="num">{percent(share, lang.value)}</span> <Bar share={share} kind="r-app" />{' '}
           <span class="num">{of === 'bytes' ? size : exact(stack.count, lang.value)}</span>{' '}
           {off ? <span class="dim small">{off} </span> : null}
-          <span class="fn">{blamed ? blamed.function : say('a stack that is not known')}</span>{' '}
+          <span class="fn">{blamed ? blamed.function : say('an unknown stack')}</span>{' '}
           {blamed ? <CallerTag name="Caller1" /> : null}
           {grown > 0 ? <span class="rose"> +{bytes(grown)}</span> : null}
         </summary>

@@ -57,7 +57,7 @@ function Ratio({ row }: { row: Row }): JSX.Element {
     ratio === Number.POSITIVE_INFINITY ? say('new') : `×${ratio >= 10 ? Math.round(ratio) : ratio.toFixed(1)}`;
   const told = ofCount ? count(before!.count, lang.value) : bytes(before!.bytes);
   return (
-    <span class={ratio >= 2 ? 'rose' : ''} title={say('there it was {what}', { what: told })}>
+    <span class={ratio >= 2 ? 'rose' : ''} title={say('compared value: {what}', { what: told })}>
       {text}
       {ofCount ? <span class="dim"> {say('(count)')}</span> : null}
     </span>
@@ -118,7 +118,7 @@ export function CategoryTable({ rows, chosen, label, caption, why, sortable }: T
               sortable={sortable}
             />
             <Head by="count" text={say('Count')} title={say('# persistent')} number sortable={sortable} />
-            <th scope="col" class="num" title={say('Of what the process took')}>
+            <th scope="col" class="num" title={say("Share of the process's memory")}>
               {say('Share')}
             </th>
             {compared ? (

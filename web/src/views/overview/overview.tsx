@@ -76,7 +76,7 @@ function Body({ app, data }: { app: string; data: Overview }): JSX.Element {
           href={list('-devices')}
           label={say('Devices seen')}
           value={count(totals.devices, lang.value)}
-          note={say('those whose reports came')}
+          note={say('devices with reports')}
         />
         {killed > 0 ? (
           <Tile
@@ -102,7 +102,7 @@ function Body({ app, data }: { app: string; data: Overview }): JSX.Element {
       >
         {isYoung(data, now.value) ? (
           <p class="row hint">
-            <span class="dim">{say('All of it happened within 24 hours.')}</span>
+            <span class="dim">{say('All data is of the last 24 hours.')}</span>
             <button type="button" onClick={() => patch({ t: '24h' }, true)}>
               {say('Show them by the hour')}
             </button>

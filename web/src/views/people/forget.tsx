@@ -25,14 +25,14 @@ export function ForgetPanel({ app }: { app: string }): JSX.Element {
     again: (data) => (data?.jobs.some((job) => job.state !== 'done') ? 1_000 : false),
   });
   return (
-    <Panel title={say('Take reports out')}>
+    <Panel title={say('Forget reports')}>
       <p class="dim">
         {say(
           'The reports are deleted with all rows derived from them and their share of every figure: at a user’s request, or because they are forged. Revoke a stolen key first.',
         )}
       </p>
       <ForgetForm app={app} />
-      <h3>{say('Taken out so far')}</h3>
+      <h3>{say('Requests to forget reports')}</h3>
       <Loaded result={jobs} rows={3} label={say('requests')}>
         {(data) => (data.jobs.length === 0 ? <p class="dim">{say('None yet.')}</p> : <Jobs jobs={data.jobs} />)}
       </Loaded>
@@ -59,7 +59,7 @@ function ForgetForm({ app }: { app: string }): JSX.Element {
       await api.forget(app, { ...asked, preview: false });
       setCounted(undefined);
       setOf('');
-      announce(say('The reports are being taken out'));
+      announce(say('The reports are being forgotten'));
       await client.invalidateQueries({ queryKey: ['forget', app] });
     });
   return (
@@ -141,7 +141,7 @@ function Counted(props: {
   return (
     <div class="notice" role="status">
       <div>
-        <strong>{say('{n|report|reports} would be taken out', { n: number(found.reports) })}</strong>
+        <strong>{say('{n|report|reports} would be forgotten', { n: number(found.reports) })}</strong>
         <p>
           {say('They represent {events|event|events} and {sessions|session|sessions}.', {
             events: number(found.events),
@@ -157,7 +157,7 @@ function Counted(props: {
         ) : null}
       </div>
       <Sure
-        text={say('Take them out')}
+        text={say('Forget them')}
         what={asked.install ?? asked.report ?? String(asked.key)}
         run={() => void props.take(asked)}
       />
@@ -173,7 +173,12 @@ function stateOf(job: ForgetJob): string {
 function Jobs({ jobs }: { jobs: readonly ForgetJob[] }): JSX.Element {
   const names = new Map(whats());
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label={say('{what} table', { what: say('Taken out so far') })}>
+    <div
+      class="scroll"
+      tabIndex={0}
+      role="region"
+      aria-label={say('{what} table', { what: say('Requests to forget reports') })}
+    >
       <table>
         <thead>
           <tr>
@@ -183,7 +188,7 @@ function Jobs({ jobs }: { jobs: readonly ForgetJob[] }): JSX.Element {
             <th scope="col">{say('Why')}</th>
             <th scope="col">{say('State')}</th>
             <th scope="col" class="num">
-              {say('Taken out')}
+              {say('Forgotten')}
             </th>
           </tr>
         </thead>

@@ -59,7 +59,7 @@ export function Keys({ app }: { app: string }): JSX.Element {
         }}
       >
         <Choice label={say('Scope')} value={scope} set={setScope} options={SCOPES.map((one) => [one, one])} />
-        <Field label={say('What it is for')} value={label} set={setLabel} optional />
+        <Field label={say('Purpose')} value={label} set={setLabel} optional />
         <Field
           label={say('Days until it expires')}
           value={days}
@@ -90,7 +90,7 @@ function KeyTable(props: {
             <th scope="col">{say('Begins')}</th>
             <th scope="col">{say('Scope')}</th>
             <th scope="col">{say('State')}</th>
-            <th scope="col">{say('What it is for')}</th>
+            <th scope="col">{say('Purpose')}</th>
             <th scope="col">{say('Made')}</th>
             <th scope="col">{say('Last used')}</th>
             <th scope="col">{say('Expires')}</th>

@@ -196,7 +196,7 @@ function Tokens(): JSX.Element {
           await refresh();
         }}
       >
-        <Field label={say('What it is for')} value={label} set={setLabel} />
+        <Field label={say('Purpose')} value={label} set={setLabel} />
         <Choice
           label={say('Scope')}
           value={scope}
@@ -221,7 +221,7 @@ function TokenTable({ tokens, end }: { tokens: readonly Token[]; end: (id: numbe
           <tr>
             <th scope="col">{say('Begins')}</th>
             <th scope="col">{say('Scope')}</th>
-            <th scope="col">{say('What it is for')}</th>
+            <th scope="col">{say('Purpose')}</th>
             <th scope="col">{say('Last used')}</th>
             <th scope="col">{say('Expires')}</th>
             <th scope="col">{say('Action')}</th>

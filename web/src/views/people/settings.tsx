@@ -26,7 +26,7 @@ export function SettingsPage({ app, part }: { app: string; part: SettingsPart })
     ['members', say('Members')],
     ['reports', say('Name and reports')],
     ['links', say('Links')],
-    ['forget', say('Take reports out')],
+    ['forget', say('Forget reports')],
     ['audit', say('Audit')],
   ];
   return (

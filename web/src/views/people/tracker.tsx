@@ -61,7 +61,7 @@ function noteOf(kind: Kind): string {
 }
 
 function tokenNote(kind: Kind, tracker: Tracker | null): string {
-  if (tracker?.kind === kind) return say('Empty: the one that is set.');
+  if (tracker?.kind === kind) return say('Empty: keep the stored token.');
   return kind === 'jira' ? say('In the cloud e-mail:token.') : '';
 }
 

@@ -221,7 +221,7 @@ function Begin({ app, rollout, name, done }: Author & { done: () => void }): JSX
         label={say('Steps, percent')}
         value={steps}
         set={setSteps}
-        note={shares ? say('the first applies at once') : say('rising numbers from 0 to 100')}
+        note={shares ? say('the first step applies at once') : say('rising numbers from 0 to 100')}
       />
       <Field label={say('Hours of each step')} value={hold} set={setHold} type="number" />
       <Field

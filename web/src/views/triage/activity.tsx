@@ -90,7 +90,7 @@ function sentence(act: ActivityAct): string {
   if (kind === 'comment') return say('wrote');
   if (kind === 'assigned')
     return after?.assignee ? say('assigned it to {who}', { who: after.assignee }) : say('assigned it to nobody');
-  if (kind === 'regressed') return say('opened it: it came back in {version}', { version: act.body });
+  if (kind === 'regressed') return say('opened it again: regressed in {version}', { version: act.body });
   if (kind === 'returned') return say('opened it: {why} was reached', { why: returned(act.body) });
   if (kind === 'merged') return say('merged {issues}', { issues: act.issues });
   if (kind === 'split') return say('split trees of {issues} off', { issues: act.issues });

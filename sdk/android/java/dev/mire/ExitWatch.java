@@ -62,14 +62,14 @@ final class ExitWatch {
     }
 
     /** Tells the options what the system knows, newest first. Thread: any. */
-    static void tell(Context context, long options) {
+    static void report(Context context, long options) {
         try {
             if (Build.VERSION.SDK_INT < 30)
                 return;
             ActivityManager manager = (ActivityManager) context.getSystemService(Context.ACTIVITY_SERVICE);
             List<ApplicationExitInfo> records = manager.getHistoricalProcessExitReasons(null, 0, RECORDS);
             for (ApplicationExitInfo record : records)
-                tell(options, record);
+                report(options, record);
         } catch (RuntimeException | LinkageError e) {
             /* the library judges by what it has seen itself */
         }
@@ -86,7 +86,7 @@ final class ExitWatch {
         }
     }
 
-    static void tell(long options, ApplicationExitInfo record) {
+    static void report(long options, ApplicationExitInfo record) {
         byte[] state = record.getProcessStateSummary();
         if (state == null || state.length == 0 || state.length > LONGEST)
             return;

@@ -16,7 +16,7 @@ final class LifecycleWatch implements Application.ActivityLifecycleCallbacks {
         this.activity = activity;
     }
 
-    private void tell() {
+    private void report() {
         Native.setAppState(resumed > 0 ? Mire.FOREGROUND : started > 0 ? Mire.VISIBLE : Mire.BACKGROUND);
         activity.run();
     }
@@ -29,7 +29,7 @@ final class LifecycleWatch implements Application.ActivityLifecycleCallbacks {
     @Override
     public void onActivityStarted(Activity of) {
         started++;
-        tell();
+        report();
     }
 
     @Override
@@ -39,20 +39,20 @@ final class LifecycleWatch implements Application.ActivityLifecycleCallbacks {
         Native.breadcrumb("resumed " + of.getClass().getName());
         if (of.getWindow() != null)
             frames.add(of.getWindow().getDecorView());
-        tell();
+        report();
     }
 
     @Override
     public void onActivityPaused(Activity of) {
         resumed = Math.max(0, resumed - 1);
         Native.breadcrumb("paused " + of.getClass().getName());
-        tell();
+        report();
     }
 
     @Override
     public void onActivityStopped(Activity of) {
         started = Math.max(0, started - 1);
-        tell();
+        report();
     }
 
     @Override

@@ -20,12 +20,12 @@ final class MemoryWatch implements ComponentCallbacks2 {
     static void read() {
         Debug.MemoryInfo info = new Debug.MemoryInfo();
         Debug.getMemoryInfo(info);
-        tell(info);
+        report(info);
         tellCount("Threads", "/proc/self/task");
         tellCount("Descriptors", "/proc/self/fd");
     }
 
-    static void tell(Debug.MemoryInfo info) {
+    static void report(Debug.MemoryInfo info) {
         for (String[] stat : STATS) {
             String kib = info.getMemoryStat(stat[0]);
             if (kib != null)

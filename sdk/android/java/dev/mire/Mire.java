@@ -148,7 +148,7 @@ public final class Mire {
         if (Build.VERSION.RELEASE != null && !Build.VERSION.RELEASE.isEmpty())
             Native.setOption(native_, "os", "android", Build.VERSION.RELEASE);
         if (context != null)
-            ExitWatch.tell(context, native_);
+            ExitWatch.report(context, native_);
         if (error == 0 && options.memoryMode > 0)
             error = Native.setGauges(native_);
         if (error == 0 && ExitWatch.hasTraces())

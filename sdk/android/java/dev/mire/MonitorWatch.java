@@ -29,13 +29,13 @@ final class MonitorWatch {
             int depth = depthOf(other.getValue(), class_);
             if (depth < 0 || other.getKey() == watched || other.getKey().getState() == Thread.State.BLOCKED)
                 continue;
-            tell(other.getKey(), other.getValue(), depth);
+            report(other.getKey(), other.getValue(), depth);
             return true;
         }
         return false;
     }
 
-    private static void tell(Thread holder, StackTraceElement[] frames, int depth) {
+    private static void report(Thread holder, StackTraceElement[] frames, int depth) {
         Native.breadcrumb("the thread " + holder.getName() + " may hold it:");
         for (int i = Math.max(0, depth + 1 - FRAMES); i <= depth; i++)
             Native.breadcrumb("  " + nameOf(frames[i]));

@@ -59,7 +59,7 @@ final class Native {
     /** The number that the kernel gives the calling thread. */
     static native int ownThread();
 
-    /** Serve the stacks of the thread with that number; see script/told.h. */
+    /** Serve the stacks of the thread with that number; see script/vm_stack.h. */
     static native void openStacks(int thread);
 
     static native void closeStacks();

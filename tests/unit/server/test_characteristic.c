@@ -1,5 +1,5 @@
 /* The frames that similarity is computed from. */
-#include "feature/telling.h"
+#include "feature/characteristic.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,9 +16,10 @@ static void frames_of_the_app_and_libraries_tell(void **state)
                                         {MIRE_ROLE_SYSTEM, "gtk_main", "libgtk.so"}};
     uint64_t hashes[4];
     uint32_t locations[4];
-    assert_int_equal(telling_frames(hashes, locations, frames, 4), 2);
+    assert_int_equal(characteristic_frames(hashes, locations, frames, 4), 2);
     assert_true(locations[0] == 1 && locations[1] == 3 && hashes[0] != hashes[1]);
-    assert_int_equal(telling_frames(hashes, locations, frames, 1), 1); /* no frame is significant: all are used */
+    assert_int_equal(characteristic_frames(hashes, locations, frames, 1),
+                     1); /* no frame is significant: all are used */
     assert_int_equal(locations[0], 0);
 }
 
@@ -30,7 +31,7 @@ static void builds_of_one_function_are_one_frame(void **state)
                                         {MIRE_ROLE_APP, "a.Main.add", "app"}};
     uint64_t hashes[3];
     uint32_t locations[3];
-    assert_int_equal(telling_frames(hashes, locations, frames, 3), 3);
+    assert_int_equal(characteristic_frames(hashes, locations, frames, 3), 3);
     assert_true(hashes[0] == hashes[1] && hashes[1] != hashes[2]);
 }
 
@@ -42,7 +43,7 @@ static void functions_without_names_are_told_apart(void **state)
                                         {MIRE_ROLE_APP, "libcart.so+0x1f40", "libcart.so"}};
     uint64_t hashes[3];
     uint32_t locations[3];
-    assert_int_equal(telling_frames(hashes, locations, frames, 3), 3);
+    assert_int_equal(characteristic_frames(hashes, locations, frames, 3), 3);
     assert_true(hashes[0] != hashes[1] && hashes[0] != hashes[2]);
 }
 

@@ -1,5 +1,5 @@
 /*
- * lacking.c - the debug files that reports lack: a row a report with the number of its set, and the files of new sets.
+ * missing.c - the debug files that reports lack: a row a report with the number of its set, and the files of new sets.
  */
 #include "rows/derive.h"
 #include "rows/keys.h"
@@ -11,7 +11,7 @@
 
 #define FILES_AT_ONCE 256 /* of sets, in a statement */
 
-struct lacking {
+struct missing_rows {
     const struct rows_missing *report;
     int64_t set;
 };
@@ -41,7 +41,7 @@ static int64_t set_of(const struct rows_missing *report, struct arena *arena)
 
 static int by_set(const void *a, const void *b)
 {
-    const struct lacking *x = a, *y = b;
+    const struct missing_rows *x = a, *y = b;
     return (x->set > y->set) - (x->set < y->set);
 }
 
@@ -59,9 +59,9 @@ static int flush(struct set_files *files, struct pg_tx *tx)
     int rc =
         files->count
             ? pg_query(NULL, tx,
-                       "INSERT INTO lacking_set AS s (build_id, set_id, had, seen) SELECT k.build_id, k.set_id, k.had,"
+                       "INSERT INTO missing_set AS s (build_id, set_id, had, seen) SELECT k.build_id, k.set_id, k.had,"
                        " (now() AT TIME ZONE 'UTC')::date FROM unnest($1::bytea[], $2::bigint[], $3::text[])"
-                       " k (build_id, set_id, had) WHERE NOT EXISTS (SELECT FROM lacking_set o WHERE"
+                       " k (build_id, set_id, had) WHERE NOT EXISTS (SELECT FROM missing_set o WHERE"
                        "  o.build_id = k.build_id AND o.set_id = k.set_id"
                        "  AND o.seen >= (now() AT TIME ZONE 'UTC')::date)"
                        " ORDER BY k.set_id, k.build_id"
@@ -73,13 +73,13 @@ static int flush(struct set_files *files, struct pg_tx *tx)
     return rc;
 }
 
-static int add_set(struct set_files *files, struct pg_tx *tx, const struct lacking *lacking)
+static int add_set(struct set_files *files, struct pg_tx *tx, const struct missing_rows *missing)
 {
     int rc = 0;
 
-    for (size_t k = 0; !rc && k < lacking->report->count; k++) {
-        const struct missing_debug_row *row = &lacking->report->rows[k];
-        files->sets[files->count] = lacking->set;
+    for (size_t k = 0; !rc && k < missing->report->count; k++) {
+        const struct missing_debug_row *row = &missing->report->rows[k];
+        files->sets[files->count] = missing->set;
         files->builds[files->count] = (struct pg_bytes){row->build_id, row->build_id_len};
         files->hads[files->count++] = row->had;
         if (files->count == FILES_AT_ONCE)
@@ -91,7 +91,7 @@ static int add_set(struct set_files *files, struct pg_tx *tx, const struct lacki
 int rows_missing_debug_store(struct pg_tx *tx, struct arena *arena, const struct rows_missing *reports, size_t count)
 {
     MIRE_SCOPED(pg_copy_fini) struct pg_copy copy = {0};
-    struct lacking *all = arena_array(arena, count + 1, sizeof *all);
+    struct missing_rows *all = arena_array(arena, count + 1, sizeof *all);
     struct set_files *files = arena_alloc(arena, sizeof *files);
     size_t n = 0;
     int rc = 0;
@@ -102,7 +102,7 @@ int rows_missing_debug_store(struct pg_tx *tx, struct arena *arena, const struct
         if (!reports[i].count)
             continue;
         struct uuid id = id_of(&reports[i].key);
-        all[n] = (struct lacking){&reports[i], set_of(&reports[i], arena)};
+        all[n] = (struct missing_rows){&reports[i], set_of(&reports[i], arena)};
         if (!all[n].set)
             return MIRE_FAULT_MEMORY;
         pg_copy(&copy, PG_INT2(reports[i].key.slot), PG_DAY(reports[i].key.day), PG_UUID(&id),
@@ -114,7 +114,8 @@ int rows_missing_debug_store(struct pg_tx *tx, struct arena *arena, const struct
         rc = i && all[i].set == all[i - 1].set ? 0 : add_set(files, tx, &all[i]);
     if (!rc)
         rc = flush(files, tx);
-    return rc ? rc : pg_copy_end(tx, "COPY lacking (slot, day, report_id, app_id, set_id) FROM STDIN BINARY", &copy);
+    return rc ? rc
+              : pg_copy_end(tx, "COPY report_missing (slot, day, report_id, app_id, set_id) FROM STDIN BINARY", &copy);
 }
 
 int rows_missing_debug_forget(struct pg_tx *tx, struct arena *arena, const struct rows_missing *reports, size_t count)
@@ -127,5 +128,6 @@ int rows_missing_debug_forget(struct pg_tx *tx, struct arena *arena, const struc
         return MIRE_FAULT_MEMORY;
     for (size_t i = 0; i < count; i++)
         keys_put(&keys, i, &reports[i].key);
-    return pg_query(NULL, tx, "DELETE FROM lacking l USING " OF_KEYS " WHERE " IS_KEY("l"), KEY_PARAMS(keys, count));
+    return pg_query(NULL, tx, "DELETE FROM report_missing l USING " OF_KEYS " WHERE " IS_KEY("l"),
+                    KEY_PARAMS(keys, count));
 }

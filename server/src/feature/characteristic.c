@@ -1,5 +1,5 @@
-/* telling.c - see telling.h. */
-#include "feature/telling.h"
+/* characteristic.c - see characteristic.h. */
+#include "feature/characteristic.h"
 
 #include "base/hash.h"
 #include "feature/names.h"
@@ -8,7 +8,7 @@
 
 #define NAME_MAX 1024 /* examined bytes of a name */
 
-static bool tells(enum role role)
+static bool is_characteristic(enum role role)
 {
     return role == MIRE_ROLE_APP || role == MIRE_ROLE_UNKNOWN || role == MIRE_ROLE_SYSTEM;
 }
@@ -29,13 +29,13 @@ static uint64_t hash_name(const char *function)
     return fnv_bytes(MIRE_HASH_START, name, name_write(name, sizeof name, &made, function, ""));
 }
 
-size_t telling_frames(uint64_t *hashes, uint32_t *locations, const struct frame_line *frames, size_t count)
+size_t characteristic_frames(uint64_t *hashes, uint32_t *locations, const struct frame_line *frames, size_t count)
 {
-    size_t telling = 0, kept = 0;
+    size_t characteristic = 0, kept = 0;
     for (size_t i = 0; i < count; i++)
-        telling += tells(frames[i].role);
+        characteristic += is_characteristic(frames[i].role);
     for (size_t i = 0; i < count; i++) {
-        if (telling && !tells(frames[i].role))
+        if (characteristic && !is_characteristic(frames[i].role))
             continue;
         locations[kept] = (uint32_t)i;
         hashes[kept++] = hash_name(frames[i].function);

@@ -1,5 +1,5 @@
-/* session_told.c - the cells of each day merged, its user days counted, and the days added up. */
-#include "rows/session_told.h"
+/* session_totals.c - the cells of each day merged, its user days counted, and the days added up. */
+#include "rows/session_totals.h"
 
 #include "base/fault.h"
 #include "rows/rollup.h"
@@ -71,7 +71,7 @@ static int add_day(struct cell *out, struct arena *arena, struct arena *scratch,
     return cell_merge(out, arena, &day);
 }
 
-int rows_session_told_read(struct cell *out, struct pg_tx *tx, struct arena *arena, const struct view *view)
+int rows_session_totals_read(struct cell *out, struct pg_tx *tx, struct arena *arena, const struct view *view)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int64_t from_us = view->span.from_s / DAY_S * DAY_S * 1000000;

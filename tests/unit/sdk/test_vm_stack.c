@@ -1,6 +1,6 @@
-/* test_told.c - stacks that a virtual machine tells: the handshake, and the rows of Java in a report. */
+/* test_vm_stack.c - stacks that a virtual machine tells: the handshake, and the rows of Java in a report. */
 #include "platform/platform.h"
-#include "script/told.h"
+#include "script/vm_stack.h"
 #include "support/boxes.h"
 #include "support/documents.h"
 
@@ -18,9 +18,9 @@ struct machine {
 static void *serve(void *context)
 {
     struct machine *machine = context;
-    struct told_stack *stack;
+    struct vm_stack *stack;
 
-    while ((stack = mire__told_await())) {
+    while ((stack = mire__vm_stack_await())) {
         _Atomic uint32_t never = 0;
         uint64_t until_ns = mire__now_ns() + atomic_load(&machine->nap_ms) * MIRE_NS_PER_MS;
         char name[64];
@@ -28,35 +28,35 @@ static void *serve(void *context)
         while (mire__now_ns() < until_ns)
             mire__futex_wait(&never, 0, until_ns);
         snprintf(name, sizeof(name), "a.B.c%u", atomic_fetch_add(&machine->given, 1) + 1);
-        mire__told_add(stack, name, "B.java", 7);
-        mire__told_give(stack);
+        mire__vm_stack_add(stack, name, "B.java", 7);
+        mire__vm_stack_give(stack);
     }
     return NULL;
 }
 
 static void begin(struct machine *machine)
 {
-    mire__told_open(WATCHED);
+    mire__vm_stack_open(WATCHED);
     assert_int_equal(pthread_create(&machine->thread, NULL, serve, machine), 0);
 }
 
 static void end(struct machine *machine)
 {
-    mire__told_close();
+    mire__vm_stack_close();
     pthread_join(machine->thread, NULL);
 }
 
-static const char *innermost(const struct told_stack *stack)
+static const char *innermost(const struct vm_stack *stack)
 {
     return stack ? stack->text + stack->frames[0].name_at : "";
 }
 
 /* Wait for an answer as long as it takes: a busy machine may be late. */
-static const struct told_stack *answer(void)
+static const struct vm_stack *answer(void)
 {
-    const struct told_stack *stack;
+    const struct vm_stack *stack;
 
-    while (!(stack = mire__told_answer())) {
+    while (!(stack = mire__vm_stack_answer())) {
     }
     return stack;
 }
@@ -66,12 +66,12 @@ static void nobody_is_asked_who_does_not_serve(void **state)
     struct machine machine = {0};
 
     (void)state;
-    assert_false(mire__told_ask(WATCHED));
+    assert_false(mire__vm_stack_ask(WATCHED));
     begin(&machine);
-    assert_false(mire__told_ask(WATCHED + 1));
-    assert_false(mire__told_ask(0));
+    assert_false(mire__vm_stack_ask(WATCHED + 1));
+    assert_false(mire__vm_stack_ask(0));
     end(&machine);
-    assert_false(mire__told_ask(WATCHED));
+    assert_false(mire__vm_stack_ask(WATCHED));
 }
 
 static void each_ask_has_an_answer_of_its_own(void **state)
@@ -82,7 +82,7 @@ static void each_ask_has_an_answer_of_its_own(void **state)
     (void)state;
     begin(&machine);
     for (int i = 1; i <= 1000; i++) {
-        assert_true(mire__told_ask(WATCHED));
+        assert_true(mire__vm_stack_ask(WATCHED));
         snprintf(want, sizeof(want), "a.B.c%d", i);
         assert_string_equal(innermost(answer()), want);
     }
@@ -97,14 +97,14 @@ static void a_late_answer_is_waited_for_once_and_never_used(void **state)
     (void)state;
     begin(&machine);
     begin_ns = mire__now_ns();
-    assert_true(mire__told_ask(WATCHED));
-    assert_null(mire__told_answer());
+    assert_true(mire__vm_stack_ask(WATCHED));
+    assert_null(mire__vm_stack_answer());
     if (mire__now_ns() - begin_ns < 250 * MIRE_NS_PER_MS) { /* else the machine is busy, and it may be there */
-        assert_false(mire__told_ask(WATCHED));
+        assert_false(mire__vm_stack_ask(WATCHED));
         assert_int_equal(atomic_load(&machine.given), 0);
     }
     atomic_store(&machine.nap_ms, 0);
-    while (!mire__told_ask(WATCHED))
+    while (!mire__vm_stack_ask(WATCHED))
         mire__yield();
     assert_string_equal(innermost(answer()), "a.B.c2");
     end(&machine);
@@ -118,7 +118,7 @@ static void another_machine_may_serve_afterwards(void **state)
     for (int i = 0; i < 50; i++) {
         atomic_store(&machine.given, 0);
         begin(&machine);
-        assert_true(mire__told_ask(WATCHED));
+        assert_true(mire__vm_stack_ask(WATCHED));
         if (i % 2)
             assert_string_equal(innermost(answer()), "a.B.c1");
         end(&machine); /* with an ask that nobody may have taken */
@@ -127,15 +127,15 @@ static void another_machine_may_serve_afterwards(void **state)
 
 static void stacks_without_end_are_cut(void **state)
 {
-    static struct told_stack stack;
+    static struct vm_stack stack;
     static char name[8192];
 
     (void)state;
     memset(name, 'n', sizeof(name) - 1);
     for (int i = 0; i < 1000; i++)
-        mire__told_add(&stack, i % 10 ? "a.B.c" : name, "", 1);
-    assert_in_range(stack.count, 5, MIRE_TOLD_FRAMES_MAX);
-    assert_true(stack.used_bytes <= MIRE_TOLD_TEXT_BYTES);
+        mire__vm_stack_add(&stack, i % 10 ? "a.B.c" : name, "", 1);
+    assert_in_range(stack.count, 5, MIRE_VM_FRAMES_MAX);
+    assert_true(stack.used_bytes <= MIRE_VM_TEXT_BYTES);
 }
 
 /* ---- the report ---- */

@@ -1,15 +1,15 @@
 /*
- * telling.h - the characteristic frames of a stack, as hashes: the input of likeness.
+ * characteristic.h - the characteristic frames of a stack, as hashes: the input of likeness.
  *
  *     runtime   memcpy            left out: it is in every stack of its kind
  *     app       Cart.sum$1        Cart.sum$     by the name that enters keys
  *     dispatch  Looper.loop       left out
  *     app       Main.onClick
  *
- * Where no frame tells, all are taken. Pure; any thread.
+ * If no frame is characteristic, all are taken. Pure; any thread.
  */
-#ifndef MIRE_FEATURE_TELLING_H
-#define MIRE_FEATURE_TELLING_H
+#ifndef MIRE_FEATURE_CHARACTERISTIC_H
+#define MIRE_FEATURE_CHARACTERISTIC_H
 
 #include "model/frames.h"
 
@@ -24,6 +24,6 @@
  *
  * Returns how many.
  */
-size_t telling_frames(uint64_t *hashes, uint32_t *locations, const struct frame_line *frames, size_t count);
+size_t characteristic_frames(uint64_t *hashes, uint32_t *locations, const struct frame_line *frames, size_t count);
 
 #endif

@@ -1,4 +1,4 @@
-/* tell.c - answers of the API as text: one line each, since an assistant pays by the word. */
+/* write.c - answers of the API as text: one line each, since an assistant pays by the word. */
 #include "mcp/inside.h"
 
 #include "base/scope.h"
@@ -34,7 +34,7 @@ static uint32_t list_of(uint32_t *at, const struct json *json, uint32_t object, 
     return json_size(json, list);
 }
 
-void mcp_tell_apps(struct mcp_call *call, const struct json *json)
+void mcp_write_apps(struct mcp_call *call, const struct json *json)
 {
     uint32_t at, count = list_of(&at, json, 0, "apps");
 
@@ -50,7 +50,7 @@ void mcp_tell_apps(struct mcp_call *call, const struct json *json)
 }
 
 /* "I-1 keysCommand (redis-server db.c:910) in processCommand: hang, cpu, open; 46 events, 21 devices, ..." */
-static void tell_issue(struct text *out, const struct json *json, uint32_t issue)
+static void write_issue(struct text *out, const struct json *json, uint32_t issue)
 {
     uint32_t totals = json_member(json, issue, "totals");
     double most_bytes = mcp_number(json, issue, "most_bytes");
@@ -78,7 +78,7 @@ static void tell_issue(struct text *out, const struct json *json, uint32_t issue
     text_add(out, "\n");
 }
 
-void mcp_tell_issues(struct mcp_call *call, const struct json *json)
+void mcp_write_issues(struct mcp_call *call, const struct json *json)
 {
     uint32_t group, count = list_of(&group, json, 0, "groups"), range = json_member(json, 0, "range");
 
@@ -94,14 +94,14 @@ void mcp_tell_issues(struct mcp_call *call, const struct json *json)
         uint32_t issue, issues = list_of(&issue, json, group, "issues");
         for (uint32_t k = 0; k < issues; k++, issue = json_next(json, issue)) {
             text_add(&call->out, k ? "  " : "- ");
-            tell_issue(&call->out, json, issue);
+            write_issue(&call->out, json, issue);
         }
     }
     add_of(&call->out, "More: call again with the cursor ", json, 0, "next");
     text_add(&call->out, "\n");
 }
 
-static void tell_side(struct text *out, const char *before, const struct json *json, const char *name)
+static void write_side(struct text *out, const char *before, const struct json *json, const char *name)
 {
     uint32_t side = json_member(json, 0, name);
 
@@ -115,12 +115,12 @@ static void tell_side(struct text *out, const char *before, const struct json *j
     text_add(out, ")");
 }
 
-void mcp_tell_changes(struct mcp_call *call, const struct json *json)
+void mcp_write_changes(struct mcp_call *call, const struct json *json)
 {
     uint32_t at, count = list_of(&at, json, 0, "issues");
 
-    tell_side(&call->out, "", json, "after");
-    tell_side(&call->out, " against ", json, "before");
+    write_side(&call->out, "", json, "after");
+    write_side(&call->out, " against ", json, "before");
     text_add(&call->out, "\n");
     if (!count)
         text_add(&call->out, mcp_number(json, json_member(json, 0, "before"), "sessions") > 0
@@ -138,14 +138,14 @@ void mcp_tell_changes(struct mcp_call *call, const struct json *json)
         text_printf(&call->out,
                     ", events per 1,000 sessions %.3g, before %.3g: ", mcp_number(json, after, "events_per_1000"),
                     mcp_number(json, before, "events_per_1000"));
-        tell_issue(&call->out, json, issue);
+        write_issue(&call->out, json, issue);
     }
     text_printf(&call->out, "%.0f issues more changed; %.0f have too few reports to tell\n",
                 mcp_number(json, 0, "more"), mcp_number(json, 0, "few"));
 }
 
-static void tell_rate(struct text *out, const char *name, const char *unit, const struct json *json, uint32_t row,
-                      const char *member)
+static void write_rate(struct text *out, const char *name, const char *unit, const struct json *json, uint32_t row,
+                       const char *member)
 {
     uint32_t rate = json_member(json, row, member);
 
@@ -154,32 +154,32 @@ static void tell_rate(struct text *out, const char *name, const char *unit, cons
                     mcp_number(json, rate, "low"), mcp_number(json, rate, "high"));
 }
 
-static void tell_rates(struct text *out, const struct json *json, uint32_t row)
+static void write_rates(struct text *out, const struct json *json, uint32_t row)
 {
     text_printf(out, ": %.0f sessions", mcp_number(json, row, "sessions"));
-    tell_rate(out, "sessions with a hang", " %", json, row, "lag_percent");
-    tell_rate(out, "hang time per hour", " s", json, row, "hang_s_per_hour");
-    tell_rate(out, "killed out of memory", " %", json, row, "foom_percent");
-    tell_rate(out, "killed while hung", " %", json, row, "watchdog_percent");
-    tell_rate(out, "crashed", " %", json, row, "crash_percent");
+    write_rate(out, "sessions with a hang", " %", json, row, "lag_percent");
+    write_rate(out, "hang time per hour", " s", json, row, "hang_s_per_hour");
+    write_rate(out, "killed out of memory", " %", json, row, "foom_percent");
+    write_rate(out, "killed while hung", " %", json, row, "watchdog_percent");
+    write_rate(out, "crashed", " %", json, row, "crash_percent");
     text_add(out, "\n");
 }
 
-void mcp_tell_rates(struct mcp_call *call, const struct json *json)
+void mcp_write_rates(struct mcp_call *call, const struct json *json)
 {
     uint32_t at, count = list_of(&at, json, 0, "versions"), total = json_member(json, 0, "total");
 
     if (total) {
         text_add(&call->out, "All versions");
-        tell_rates(&call->out, json, total);
+        write_rates(&call->out, json, total);
     }
     for (uint32_t i = 0; i < count; i++, at = json_next(json, at)) {
         add_of(&call->out, "- ", json, at, "version");
-        tell_rates(&call->out, json, at);
+        write_rates(&call->out, json, at);
     }
 }
 
-void mcp_tell_alerts(struct mcp_call *call, const struct json *json)
+void mcp_write_alerts(struct mcp_call *call, const struct json *json)
 {
     uint32_t at, count = list_of(&at, json, 0, "open");
 

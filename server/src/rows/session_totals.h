@@ -1,8 +1,8 @@
 /*
- * session_told.h - the session records in the days of a span summed up, by every facet, from rollups.
+ * session_totals.h - the session records in the days of a span summed up, by every facet, from rollups.
  */
-#ifndef MIRE_ROWS_SESSION_TOLD_H
-#define MIRE_ROWS_SESSION_TOLD_H
+#ifndef MIRE_ROWS_SESSION_TOTALS_H
+#define MIRE_ROWS_SESSION_TOTALS_H
 
 #include "model/view.h"
 #include "rollup/cell.h"
@@ -16,7 +16,7 @@ struct pg_tx;
  *
  * Sums are as rows_sessions_read has them, but gone with the reports of their day. 0 or a fault.
  */
-int rows_session_told_read(struct cell *out, struct pg_tx *tx, struct arena *arena, const struct view *view);
+int rows_session_totals_read(struct cell *out, struct pg_tx *tx, struct arena *arena, const struct view *view);
 
 /* The facet that a page calls so, of those that session records have; or -1. */
 int rows_session_facet(const char *name);

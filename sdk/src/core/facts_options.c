@@ -1,4 +1,4 @@
-/* facts_told.c - the parts of the facts that every system has. */
+/* facts_options.c - the parts of the facts that every system has. */
 #include "core/facts.h"
 
 #include "platform/platform.h"
@@ -15,18 +15,18 @@ void mire__facts_of_app(struct blackbox_facts *out, const mire_options *options,
 }
 
 /* The app knows better. */
-static void take_told(char *fact, const char *told)
+static void take_option(char *fact, const char *given)
 {
-    if (told[0])
-        mire__text_copy(fact, MIRE_FACT_BYTES, told);
+    if (given[0])
+        mire__text_copy(fact, MIRE_FACT_BYTES, given);
 }
 
-void mire__facts_take_told(struct blackbox_facts *out, const mire_options *options)
+void mire__facts_take_options(struct blackbox_facts *out, const mire_options *options)
 {
-    take_told(out->model, options->model);
-    take_told(out->device_class, options->device_class);
-    take_told(out->os, options->os);
-    take_told(out->os_version, options->os_version);
+    take_option(out->model, options->model);
+    take_option(out->device_class, options->device_class);
+    take_option(out->os, options->os);
+    take_option(out->os_version, options->os_version);
 }
 
 void mire__facts_of_begin(struct blackbox_facts *out)
