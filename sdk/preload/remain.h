@@ -1,5 +1,5 @@
 /*
- * remain.h - processes that the program leaves behind when it ends, such as the daemon that it has become.
+ * remain.h - processes that outlive the program that mire-run started, such as a daemon.
  */
 #ifndef MIRE_PRELOAD_REMAIN_H
 #define MIRE_PRELOAD_REMAIN_H
@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 #define MIRE_REMAIN_MAX 64
-#define MIRE_REMAIN_S   60u /* time in which a process must turn out to be a service */
+#define MIRE_REMAIN_S   60u /* a process that lives longer is a service */
 
 struct remain_process {
     uint32_t pid;
@@ -24,16 +24,16 @@ struct remain {
     size_t count;
 };
 
-/* Before the program starts: its orphans become children of this process. */
+/* Make the program's orphans children of this process. Call it before the program starts. */
 void remain_prepare(void);
 
 /*
- * After the end of the program, find its remaining processes that are to be served. A starting daemon ends one process
- * and begins the next, so this waits until nothing changes for a moment; it does not wait if there is none.
+ * After the end of the program, find its remaining processes. A starting daemon ends one process and begins the next, so the
+ * call waits until nothing changes for a moment; without a process it returns at once.
  *
  *   store, session, path  as of points_open
  *
- * Returns whether there is one.
+ * Returns whether a process remains.
  */
 bool remain_find(struct remain *remain, const struct store *store, const char *session, const char *path);
 
@@ -46,7 +46,7 @@ uint32_t remain_first(const struct remain *remain);
  */
 bool remain_in_background(void);
 
-/* Wait until the last of them has ended; after MIRE_REMAIN_S only for services. */
+/* Wait until the last process has ended; after MIRE_REMAIN_S only for services. */
 void remain_wait(struct remain *remain, const struct store *store);
 
 #endif

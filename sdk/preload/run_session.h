@@ -1,8 +1,8 @@
 /*
  * run_session.h - mire-run's session, to which all processes of its program belong.
  *
- * The session ends with the program. A service that stays behind has a session of its own, under the same name, because
- * its processes know no other. See docs/sessions.md.
+ * The session ends with the program. A service that outlives the program has a separate session under the same name, because
+ * its processes know only this name. See docs/sessions.md.
  */
 #ifndef MIRE_PRELOAD_RUN_SESSION_H
 #define MIRE_PRELOAD_RUN_SESSION_H
@@ -23,7 +23,7 @@ struct run_session {
 /* Begin a session of this process. `facts` are copied. */
 void run_session_begin(struct run_session *session, struct store *store, const struct blackbox_facts *facts);
 
-/* Begin again under the same name, after run_session_end without any process. */
+/* Begin a new session under the same name, after run_session_end without any process. */
 void run_session_again(struct run_session *session);
 
 /* Continue a session in a forked copy of the process that began it. */
@@ -38,7 +38,7 @@ void run_session_look(struct run_session *session);
 
 /*
  * End the session, and make its record if the rollout document wants one.
- *   stays  process of a service that stays behind, whose session begins now; 0: none
+ *   stays  process of a service that outlives the program, whose session begins now; 0: none
  * Returns as mire__session_finish. MIRE_E_STORE: a dead process must be recovered first.
  */
 enum mire_err run_session_end(struct run_session *session, uint64_t end_ns, uint32_t stays);

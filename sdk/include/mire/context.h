@@ -9,13 +9,13 @@
  *     mire_set_scene("CartActivity");
  *     mire_breadcrumb("opened the cart");
  *
- * Every report of a hang, of memory or of a kill carries these values as they are when it is made, or as they were when
- * the process died: they lie in a mapped file and survive SIGKILL. They can be set before mire_start, survive
- * mire_stop, and a forked child inherits them.
+ * Every report of a hang, of memory or of a kill carries the values of the instant when the report was made or the process
+ * died: the values are in a mapped file, which survives SIGKILL. They can be set before mire_start, survive mire_stop, and
+ * are inherited by a forked child.
  *
- * Texts are UTF-8; longer ones are cut between two characters, and control characters become spaces. The functions copy
- * them. Privacy: all values leave the device in reports, but those that the rollout leaves out; of a user's id only the hash
- * does, unless the app asks for the id itself.
+ * Texts are UTF-8 and copied; longer ones are cut between two characters, and control characters become spaces. Privacy:
+ * reports carry all values except those that the rollout excludes. Of a user's id they carry only the hash, unless the app
+ * asks for the id itself.
  *
  * Thread: any, except of the options.  Signal handler: mire_breadcrumb and mire_set_app_state only.
  */
@@ -29,11 +29,11 @@ extern "C" {
 #endif
 
 /*
- * Set the device and its operating system, where the app knows better than the library: on Linux the library reads
- * them, on Android the Java layer sets them.
+ * Set the device and its operating system, if the app knows more than the library: on Linux the library reads both, on
+ * Android the Java layer sets both.
  *
  *   model    1..128 bytes, no control characters: "Pixel 8"
- *   type     the same; devices of one class are alike in what they can bear. NULL: by the size of the memory ("6gb")
+ *   type     the class of the device; devices of one class have similar capacity. NULL: by the size of the memory ("6gb")
  *   name     of the system: "android", "ios", "linux"
  *   version  of the system: "14"
  *
@@ -78,7 +78,7 @@ MIRE_API enum mire_err mire_set_scene(const char *name);
 MIRE_API enum mire_err mire_set_tag(const char *name, const char *value);
 
 /*
- * Set a feature flag, replace its value, or remove it. It is the tag "flag." and its name.
+ * Set a feature flag, replace its value, or remove it. A flag is a tag whose name begins with "flag.".
  *
  *   name   1..27 bytes, as the name of a tag
  *   value  "on", "off" or a variant's name, 1..127 bytes; NULL or "" removes the flag
@@ -101,7 +101,7 @@ enum mire_orientation { MIRE_ORIENTATION_UNKNOWN = 0, MIRE_ORIENTATION_PORTRAIT 
 /*
  * Set a condition of the device, which reports carry as tags: battery (percent) and charging (true, false), thermal,
  * orientation. mire_set_network sets the tag network. The library itself sets free_memory (of the machine, on Apple's
- * systems of the app's limit) and, but on Apple's systems, free_disk (where the store is), in MiB, at most 10 s old.
+ * systems of the app's limit) and, except on Apple's systems, free_disk (of the store's disk), in MiB, at most 10 s old.
  *
  *   percent   0..100; another value removes both tags
  *   charging  0: no
@@ -123,7 +123,7 @@ enum mire_user_form {
  * Set the user. The hash is the same on all devices of the user, so that reports of one user are found together. An id
  * that can be guessed, such as a phone number, can be found by hashing all of them.
  *
- *   id  NULL or "": none. It is hashed whole; a plain one has 1..126 bytes
+ *   id  NULL or "": none. The whole id is hashed; a plain id has 1..126 bytes
  *
  * Returns MIRE_OK, MIRE_E_RANGE (form), MIRE_E_TIMEOUT.
  */

@@ -114,10 +114,10 @@ MIRE_API enum mire_err mire_options_set_retry_ms(mire_options *options, uint32_t
 MIRE_API enum mire_err mire_options_set_plain_http(mire_options *options, int allowed);
 
 /*
- * On Apple's systems: send reports by a background NSURLSession. The system then goes on with a transfer that has begun while
- * the app is suspended, and for an hour after it has ended; it starts no app for it. A report whose answer nobody read is sent
- * again, and counts once. The system follows redirects of such a transfer without asking: the server's URL must be one that
- * does not redirect. Elsewhere, and with mire_options_set_transport, it has no effect.
+ * On Apple's systems: send reports by a background NSURLSession. The system then continues a transfer while the app is
+ * suspended, and for an hour after the app has ended; it starts no app for the answer. A report whose answer was not read
+ * is sent again, and counts once. The system follows redirects of such a transfer without asking, so the server's URL must
+ * not redirect. No effect on other systems, or with mire_options_set_transport.
  *
  *   background  0, the default: transfers end with the app
  *
@@ -152,7 +152,7 @@ MIRE_API enum mire_err mire_options_set_pins(mire_options *options, const char *
 typedef int mire_before_send_fn(void *context, const char *json, size_t size);
 
 /*
- * Set the callback above; NULL, the default, for none. `context` must stay valid until mire_stop.
+ * Set the callback mire_before_send_fn; NULL, the default: none. `context` must stay valid until mire_stop.
  * Returns MIRE_OK, MIRE_E_ARG.
  */
 MIRE_API enum mire_err mire_options_set_before_send(mire_options *options, mire_before_send_fn *before_send,

@@ -58,7 +58,7 @@ MIRE_API enum mire_err mire_options_set_memory(mire_options *options, enum mire_
 MIRE_API enum mire_err mire_options_set_memory_budget(mire_options *options, uint32_t budget_bytes);
 
 /*
- * On Apple's systems: how allocations are seen. Elsewhere it has no effect.
+ * On Apple's systems: choose how the library sees allocations. No effect on other systems.
  *
  *   MIRE_MEMORY_ZONES   the functions of each registered malloc zone are replaced; public interfaces only. The default
  *   MIRE_MEMORY_LOGGER  libmalloc's variable malloc_logger, which is not public and is looked up at run time: for builds
@@ -93,23 +93,23 @@ MIRE_API enum mire_err mire_memory_set(enum mire_memory_mode mode, uint32_t inte
 MIRE_API enum mire_err mire_memory_report(const char *name);
 
 /*
- * Tell an amount of memory that the app measures and the library cannot see: a managed heap, graphics memory, bitmaps. Memory
- * reports have its last value as a category of its own, also after the process was killed. The bytes may be those of other
- * categories too, so they are in no sum.
+ * Set a gauge: an amount of memory that the app measures and the library cannot see, such as a managed heap, graphics memory
+ * or bitmaps. Memory reports have the last value as a separate category, also after the process was killed. Other categories
+ * may contain the same bytes, so gauges are in no sum.
  *
  *   name   1 to 32 bytes, the same in every process; at most 16 gauges
  *   bytes  0 if only `count` is meant
- *   count  things: objects, threads, descriptors; 0 if unknown
+ *   count  number of objects, threads or descriptors; 0 if unknown
  *
- * Returns MIRE_OK, MIRE_E_ARG (no name, or too long), MIRE_E_FULL (16 others), MIRE_E_TIMEOUT. Before mire_start it is kept
- * for it. Thread: any.  Signal handler: no.
+ * Returns MIRE_OK, MIRE_E_ARG (no name, or too long), MIRE_E_FULL (16 others), MIRE_E_TIMEOUT. A value set before mire_start
+ * is kept for it. Thread: any.  Signal handler: no.
  */
 MIRE_API enum mire_err mire_memory_gauge(const char *name, uint64_t bytes, uint64_t count);
 
 /*
  * Set a function that is called before each memory report of the running process, and calls mire_memory_gauge.
  *
- *   read     NULL, the default: none. It is called on the library's worker, which waits for it, as mire_stop does
+ *   read     NULL, the default: none. The library's worker calls the function and waits for it; mire_stop waits, too
  *   context  must stay valid until mire_stop
  *
  * Returns MIRE_OK, MIRE_E_ARG (options is NULL).

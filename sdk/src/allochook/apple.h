@@ -6,7 +6,7 @@
  *     logger_apple.c   malloc_logger, a variable of libmalloc that no header declares: called after a block begins, and
  *                      before it ends. It also sees zones whose pointers cannot be changed
  *
- * Mappings have no hooks: regions_apple.c reads them from the kernel instead, with the tag that each maker gave.
+ * Mappings have no hooks: regions_apple.c reads the mappings from the kernel instead, with the tags given by their creators.
  *
  * Thread: one at a time.  Signal handler: no.
  */
@@ -16,21 +16,21 @@
 #include "base/base.h"
 
 /*
- * Hook the registered zones; again later, those that were made since.
+ * Hook the registered zones; a later call hooks the zones that were created since.
  * Returns MIRE_OK, MIRE_E_SYSTEM: no zone's pointers could be changed.
  */
 enum mire_err mire__zones_hook(void);
 
-/* Give the zones their own pointers back. A thread inside a hook ends its call there. */
+/* Restore the zones' own pointers. A thread inside a hook completes its call there. */
 void mire__zones_unhook(void);
 
 /*
- * Have libmalloc report each call, before its former listener.
- * Returns MIRE_OK, MIRE_E_SYSTEM: there is no such variable.
+ * Have libmalloc report each call; the previous listener is still called.
+ * Returns MIRE_OK, MIRE_E_SYSTEM: libmalloc has no such variable.
  */
 enum mire_err mire__logger_hook(void);
 
-/* End it. If somebody else listens through ours by now, ours stays, and only passes the events on. */
+/* Stop listening. If another listener has been installed over the library's, the library's stays, and only passes events on. */
 void mire__logger_unhook(void);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * call_site.h - where a hook was called from, and whether its call needs more than the real call. For the hooks, and
- * for the app's own allocators (core/calls_memory.c).
+ * call_site.h - the call site of a hook, and the test whether the hook needs more than the real call. For the hooks, and for
+ * the app's own allocators (core/calls_memory.c).
  */
 #ifndef MIRE_ALLOCHOOK_CALL_SITE_H
 #define MIRE_ALLOCHOOK_CALL_SITE_H
@@ -9,8 +9,8 @@
 #include "allochook/hooks.h"
 
 /*
- * The registers after the function around this returns. A hook jumps to such a function, which keeps a frame pointer
- * (sdk/CMakeLists.txt): so they are those after the program's call.
+ * The registers after the enclosing function returns. A hook jumps to such a function, which keeps a frame pointer
+ * (sdk/CMakeLists.txt); therefore these are the registers after the program's call.
  */
 #define MIRE_CALL_SITE                                                                        \
     {                                                                                         \
@@ -33,7 +33,7 @@ static inline void mire__site_end(const void *block, uint64_t sp)
     mire__collect_as_free(self, block);
 }
 
-/* Spend so many bytes of the sampling budget. Returns false, and spends nothing, if it does not cover them. */
+/* Take this number of bytes from the sampling budget. Returns false, and takes nothing, if the budget is smaller. */
 static inline bool mire__site_spend(size_t size)
 {
     struct locals *own = mire__locals_as_own();
@@ -45,7 +45,7 @@ static inline bool mire__site_spend(size_t size)
     return true;
 }
 
-/* Is the real call enough for a call that allocates so many bytes? Then they are spent. */
+/* Is the real call enough for an allocation of this size? If so, the bytes are taken from the budget. */
 static inline bool mire__site_is_covered(size_t size)
 {
     const struct heap *heap = atomic_load_explicit(&mire__collect_gate->heap, memory_order_acquire);
@@ -60,7 +60,7 @@ static inline bool mire__site_is_covered(size_t size)
 }
 
 /*
- * The same of a call that also ends a block. Never true in exact mode.
+ * The same for a call that also ends a block. Never true in exact mode.
  *   old  the block; may be NULL
  */
 static inline bool mire__site_passes(const void *old, size_t size)

@@ -23,27 +23,27 @@
 /* The data that every step may read. */
 struct check {
     const struct watch_options *options;
-    struct capture_settings settings; /* as they are in this round */
+    struct capture_settings settings; /* of this round */
     struct blackbox *box;
     struct sampler *sampler;
     struct ticks_scale scale;
     uint64_t start_ns;
     uint64_t now_ns;       /* when this round began */
-    uint64_t due_ns;       /* when it should have begun: the deadline, if the deadline ended the sleep */
-    uint64_t late_ns;      /* the difference, if it is MIRE_LATE_NS or more; else 0 */
-    struct late late;      /* what it was late for */
-    uint64_t suspended_ns; /* how long the machine slept during the sleep before it */
+    uint64_t due_ns;       /* when the round should have begun: the deadline, if the deadline ended the sleep */
+    uint64_t late_ns;      /* the difference, if MIRE_LATE_NS or more; otherwise 0 */
+    struct late late;      /* the reason of the lateness */
+    uint64_t suspended_ns; /* how long the machine was suspended during the sleep before the round */
     uint64_t marked_ns;    /* up to here the thread's time is accounted for */
     uint64_t wakeups;
     uint64_t handler_ns; /* time that threads spent in the sampler's handler */
     struct governor governor;
-    uint32_t period_shift; /* its result: sampling periods are << this */
+    uint32_t period_shift; /* the governor's result: sampling periods are << this */
     uint32_t tid;          /* of the check thread */
     uint32_t main_tid;     /* of the thread that started the watch */
     uint32_t foreground;   /* enum mire__ground */
     uint32_t sampled;      /* samples taken in this round: each may have taken MIRE_ANSWER_NS */
     uint32_t timer_signal; /* see below; 0: there is none */
-    struct sample scratch; /* of a thread that is looked at in passing */
+    struct sample scratch; /* of an additional thread */
     bool turning;          /* a loop has turned since the last round */
     bool gone;             /* the thread that started the watch is gone */
     _Atomic uint32_t *wake;
@@ -58,9 +58,9 @@ struct check {
  * Before the timer is armed the signal's handler must still be ours: mire__signal_holds.
  */
 struct check_step {
-    void (*start)(struct check *check);    /* before there is a check thread, on the one that makes it */
-    uint64_t (*step)(struct check *check); /* returns when it wants the next one: CLOCK_MONOTONIC, UINT64_MAX never */
-    void (*stop)(struct check *check);     /* after the last round; on the one above, if there is no check thread */
+    void (*start)(struct check *check);    /* before the check thread exists, on the thread that creates it */
+    uint64_t (*step)(struct check *check); /* returns the time of the next step: CLOCK_MONOTONIC, UINT64_MAX never */
+    void (*stop)(struct check *check); /* after the last round; on the thread of `start`, if there is no check thread */
 };
 
 #endif

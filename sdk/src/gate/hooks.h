@@ -4,13 +4,13 @@
  *   X(result, name, parameters, arguments, waits, on, length, asked)
  *
  *     waits   whether this very call can wait
- *     on      the epoll descriptor it waits on, or MIRE_WAITS_ALL
- *     length  how long it may wait, enum mire__wait_length: a short one only looks for events
- *     asked   the answer of the same call (`real`) that waits for MIRE_WAIT_SHORT_MS, or not at all; 0 means that
- * nothing is there yet, or that it cannot be asked for
+ *     on      the awaited epoll descriptor, or MIRE_WAITS_ALL
+ *     length  the possible length of the wait, enum mire__wait_length: a short wait only looks for events
+ *     asked   the answer of the same call (`real`) with a wait of at most MIRE_WAIT_SHORT_MS; 0: nothing is ready yet, or
+ *             the call has no such form
  *
- * A row gives a hook `mire__hook_NAME`, which stands in for NAME: by GOT patching in libmire, by name in the preload
- * library. Signal-safe where NAME is.
+ * Each row makes a hook `mire__hook_NAME`, which replaces NAME: by GOT patching in libmire, by name in the preload library.
+ * Signal-safe if NAME is.
  */
 #ifndef MIRE_GATE_HOOKS_H
 #define MIRE_GATE_HOOKS_H
@@ -35,7 +35,7 @@ static inline enum mire__wait_length mire__wait_of_ms(int timeout)
     return timeout < 0 || timeout > MIRE_WAIT_SHORT_MS ? MIRE_WAIT_LONG : MIRE_WAIT_SHORT;
 }
 
-/* Without a time it waits for ever. */
+/* Without a time the call waits for ever. */
 static inline enum mire__wait_length mire__wait_of_ns(const struct timespec *timeout)
 {
     if (!timeout || timeout->tv_sec != 0 || timeout->tv_nsec > MIRE_WAIT_SHORT_MS * 1000000)
@@ -50,7 +50,7 @@ static inline enum mire__wait_length mire__wait_of_us(const struct timeval *time
     return timeout->tv_usec == 0 ? MIRE_WAIT_LOOK : MIRE_WAIT_SHORT;
 }
 
-/* Length of a long wait's first part; the second part is shorter by it. */
+/* Length of the first part of a long wait; the second part is the rest. */
 static inline int mire__wait_short(int *timeout)
 {
     if (*timeout > 0)
@@ -61,8 +61,8 @@ static inline int mire__wait_short(int *timeout)
 static const struct timespec mire__no_time;
 
 /*
- * The same for select, whose sets and time the call itself changes: where nothing is there yet, the sets are as before,
- * and the time is what remains of it. `real` is select. 0 also for sets that are larger than an fd_set.
+ * The same for select, which changes its sets and its time: if nothing is ready yet, the sets are restored, and the time is
+ * the remaining time. `real` is select. 0 also for sets that are larger than an fd_set.
  */
 int mire__hook_ask_select(int (*real)(int, fd_set *, fd_set *, fd_set *, struct timeval *), int count, fd_set *in,
                           fd_set *out, fd_set *err, struct timeval *timeout);
@@ -104,8 +104,8 @@ MIRE_HOOKS(MIRE_HOOK_DECLARE)
 /* clang-format on */
 
 /*
- * The body of a hook. A preloaded function of the call's own name has it as well, rather than call the hook: the
- * gate goes by the caller's return address and stack.
+ * The body of a hook. A preloaded function with the call's name contains the body instead of a call of the hook, because the
+ * gate uses the caller's return address and stack.
  */
 /* clang-format off */
 #define MIRE_HOOK_BODY(result, name, parameters, arguments, waits, on, length, asked)       \
@@ -135,25 +135,25 @@ MIRE_HOOKS(MIRE_HOOK_DECLARE)
 /* Not a wait: handlers of the library run on such a stack (platform/signal.h). */
 int mire__hook_sigaltstack(const stack_t *stack, stack_t *before);
 
-/* Does a call on this descriptor wait? An accept that does not is work, not a loop's turn. errno stays. */
+/* Does a call on this descriptor wait? An accept that does not wait is work, not a loop's turn. errno stays. */
 bool mire__hook_blocks(int fd);
 
-/* Descriptors that are terminals, as far as anybody has looked: those below 64, a bit each. */
+/* Descriptors below 64 that are known terminals, a bit each. */
 extern _Atomic uint64_t mire__hook_terminals;
 
 /* Look at standard input, output and error. */
 void mire__hooks_find_terminals(void);
 
-/* Is it a terminal still? Takes the bit away if not. errno stays. */
+/* Is the descriptor still a terminal? If not, clears the bit. errno stays. */
 bool mire__hook_is_terminal(int fd);
 
 /*
- * Somebody reads one byte of it, as is done of a keyboard: is it a terminal that nobody has looked at? Looks at the
- * first such read, the second, the fourth and so on: the number may have become another file's. errno stays.
+ * The program reads one byte, as from a keyboard: is the descriptor an unknown terminal? Looks at the first such read, the
+ * second, the fourth and so on, because the number may belong to a new file. errno stays.
  */
 void mire__hook_look_at_byte(int fd);
 
-/* Does a read of this descriptor ask the user? Of others it is work: a file's, a pipe's. errno stays. */
+/* Does a read of this descriptor wait for the user? A read of a file or pipe is work. errno stays. */
 static inline bool mire__hook_asks_user(int fd, size_t size)
 {
     if ((unsigned)fd >= 64)
@@ -163,17 +163,17 @@ static inline bool mire__hook_asks_user(int fd, size_t size)
     return atomic_load_explicit(&mire__hook_terminals, memory_order_relaxed) >> fd & 1 && mire__hook_is_terminal(fd);
 }
 
-/* How long such a read may wait: one that only looks for a key does not. errno stays. */
+/* The possible length of such a read: a read that only looks for a key is short. errno stays. */
 enum mire__wait_length mire__hook_wait_for_user(int fd);
 
 /*
- * Look up the functions that the hooks call. Without it each hook does so on its first call, with RTLD_NEXT.
+ * Look up the functions that the hooks call. Without this call each hook looks up its function on first use, with RTLD_NEXT.
  *   handle  RTLD_DEFAULT where hooks are patched in, RTLD_NEXT where they are found by name
  * Signal handler: no.
  */
 void mire__hooks_bind(void *handle);
 
-/* All hooks, those of leave.h among them: their names, and what they stand for. */
+/* All hooks, including those of leave.h: their names, and the functions that they replace. */
 /* clang-format off */
 #define MIRE_HOOK_NUMBER(name) MIRE_HOOK_##name,
 #define MIRE_WAIT_NUMBER(result, name, parameters, arguments, waits, on, length, asked) MIRE_HOOK_NUMBER(name)
@@ -186,10 +186,10 @@ enum mire__hook_number {
 /* clang-format on */
 extern struct hook mire__hooks[MIRE_HOOK_COUNT];
 
-/* The function a hook stands for, NULL if there is none; binds it if need be. */
+/* The function that a hook replaces, NULL if there is none; binds the hook if necessary. */
 void *mire__hook_real(enum mire__hook_number number);
 
-/* Bind one hook that is called before mire__hooks_bind: by another library's constructor. Signal handler: no. */
+/* Bind one hook that another library's constructor calls before mire__hooks_bind. Signal handler: no. */
 void mire__hook_bind_late(struct hook *hook);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * block_table.h - the table of blocks that have no shadow entry: put, found, changed and taken out. Private to the tables.
+ * block_table.h - the table of blocks that have no shadow entry: add, find, change and remove. Private to the tables.
  *
- * Signal-safe. No lock is waited for longer than inside.h says.
+ * Signal-safe. The wait for a lock is bounded as in inside.h.
  */
 #ifndef MIRE_HEAP_BLOCK_TABLE_H
 #define MIRE_HEAP_BLOCK_TABLE_H
@@ -9,7 +9,7 @@
 #include "heap/shadow.h"
 
 /*
- * Add an entry. It replaces one with the same address, which is returned in *was.
+ * Add an entry, which replaces an entry with the same address. The replaced entry is returned in *was.
  *   was      was->size is valid if *replaced
  * Returns false if there is no room or no lock; counted.
  */
@@ -17,16 +17,16 @@ bool mire__block_table_as_put(struct live_block *was, bool *replaced, struct hea
                               const struct live_block *block);
 
 /*
- * Move a block out of its shadow entry: add an entry here and clear that one, unless another thread cleared it first.
- * At any instant header->moving and the shadow entry say where the block is.
+ * Move a block out of its shadow entry: add an entry here and clear the shadow entry, unless another thread has cleared it
+ * first. At any instant header->moving and the shadow entry determine the place of the block.
  *   at, shadow  the shadow entry, and its value
- * Returns whether the block is here now. If not, for lack of room or of a lock, it stays where it was; counted.
+ * Returns whether the block is here now. If not, for lack of room or of a lock, the shadow entry is unchanged; counted.
  * Thread: reclaimer.
  */
 bool mire__block_table_as_adopt(struct heap *heap, uint64_t address, const struct live_block *block,
                                 _Atomic uint32_t *at, uint32_t shadow);
 
-/* Take an entry out. False if it is not there, or its lock could not be taken (counted). */
+/* Remove an entry. False if there is no such entry, or its lock could not be taken (counted). */
 bool mire__block_table_as_take(struct live_block *was, struct heap *heap, uint64_t address);
 
 /* Change an entry's node and tag. False as above. */
@@ -35,7 +35,7 @@ bool mire__block_table_as_change(struct heap *heap, uint64_t address, uint32_t n
 /* Look an entry up. */
 bool mire__block_table_as_find(struct live_block *found, const struct heap *heap, uint64_t address);
 
-/* The segment of a hash, and the first of the lines in which its entry may lie. */
+/* The segment of a hash, and the first of the possible lines of its entry. */
 static inline struct heap_segment *mire__block_table_segment(const struct heap *heap, uint64_t hash)
 {
     return heap->blocks +
@@ -49,7 +49,7 @@ static inline struct heap_entry *mire__segment_line(struct heap_segment *segment
 /* Store a segment's number in all places of the directory that it covers. */
 void mire__block_table_point(struct heap *heap, uint32_t covers, uint32_t number);
 
-/* Count an entry in the filter, or take it off. */
+/* Add an entry to the filter, or subtract it. */
 void mire__filter_add(struct heap *heap, uint64_t address);
 void mire__filter_take(struct heap *heap, uint64_t address);
 

@@ -17,36 +17,36 @@
 #include "heapread/read.h"
 
 /*
- * A mapping was made; it replaces the mappings that it overlaps. A neighbour of the same kind and stack that ends where this one
- * begins grows instead (a break that moves, a stack).
+ * Record a new mapping, which replaces the mappings it overlaps. If an adjacent mapping below has the same kind and stack, that
+ * mapping grows instead (a break that moves, a stack).
  *   start, bytes  multiples of a page, as the kernel rounds them; with 0 bytes nothing happens
- *   node          its stack, 0 if unknown
- * Returns false if it was dropped.
+ *   node          stack of the call, 0 if unknown
+ * Returns false if the mapping was dropped.
  */
 bool mire__mappings_as_map(struct heap *heap, uint64_t start, uint64_t bytes, enum heap_kind kind, uint32_t node);
 
-/* The same for a mapping with an unknown stack that was looked up. A mapping that is recorded so does not change. */
+/* The same for a mapping that was found in the kernel's list, with an unknown stack. A mapping that is recorded already does not change. */
 bool mire__mappings_as_renew(struct heap *heap, uint64_t start, uint64_t bytes, enum heap_kind kind);
 
 /* Does the range hold addresses without memory (MIRE_KIND_RESERVED)? */
 bool mire__mappings_as_is_reserved(struct heap *heap, uint64_t start, uint64_t bytes);
 
 /*
- * Memory was given to reserved addresses: the parts of [start, start + bytes) that are MIRE_KIND_RESERVED get this kind
- * and stack. Nothing else changes. Returns false if something was dropped.
+ * Record memory at reserved addresses: the parts of [start, start + bytes) that are MIRE_KIND_RESERVED get this kind and
+ * stack. Other parts do not change. Returns false if something was dropped.
  */
 bool mire__mappings_as_commit(struct heap *heap, uint64_t start, uint64_t bytes, enum heap_kind kind, uint32_t node);
 
 /*
- * A thread's stack, which the C library maps and unmaps unseen. If a mapping of the program lies there already, the
- * program gave the thread its stack: nothing happens.
+ * Record a thread's stack, which the C library maps and unmaps without a hook. If the range contains a mapping of the program,
+ * the program supplied the stack, and nothing changes.
  *
  *   node   the stack that made the thread
  *   owner  the thread, not 0
  */
 bool mire__mappings_as_map_stack(struct heap *heap, uint64_t start, uint64_t bytes, uint32_t node, uint32_t owner);
 
-/* The thread has ended: remove the parts of its stack that are still recorded as its own. */
+/* The thread has ended: remove the parts of its stack that are still recorded for this owner. */
 bool mire__mappings_as_end_stack(struct heap *heap, uint64_t start, uint64_t bytes, uint32_t owner);
 
 /* A mapping found in a range. */
@@ -57,8 +57,8 @@ struct mapping_was {
 };
 
 /*
- * [start, start + bytes) is unmapped; *was is the last mapping in it. A call that fails afterwards is taken back by
- * mapping it again.
+ * [start, start + bytes) is unmapped; *was is the last mapping in the range. If the system call fails afterwards, the caller
+ * undoes the change by recording the mapping again.
  */
 bool mire__mappings_as_take(struct mapping_was *was, struct heap *heap, uint64_t start, uint64_t bytes);
 

@@ -13,7 +13,8 @@ struct module_tables {
     const char *names;
     const ElfW(Rela) * relocations[2];
     size_t counts[2];
-    const uint32_t *hash; /* DT_GNU_HASH; NULL: none, or an empty one, which does not mark the module's own symbols */
+    const uint32_t
+        *hash; /* DT_GNU_HASH; NULL: no table, or an empty table, which does not mark the module's own symbols */
 };
 
 /* The header of a hash table. */

@@ -1,5 +1,5 @@
 /*
- * call_number.h - which system call an x86-64 thread has just come out of. Signal-safe.
+ * call_number.h - the system call from which an x86-64 thread has just returned. Signal-safe.
  */
 #ifndef MIRE_PLATFORM_CALL_NUMBER_H
 #define MIRE_PLATFORM_CALL_NUMBER_H
@@ -7,10 +7,10 @@
 #include "base/base.h"
 
 /*
- * The number that eax had when the instruction in front of the program counter, `syscall`, was come to.
+ * The number in eax when the thread reached the instruction before the program counter, `syscall`.
  *   ucontext  a signal handler's third argument
- * Returns -1 if that is another instruction, or the code in front of it does not say. Where several ways lead to one
- * `syscall` it may be another one's: use it only if it is a number that can have been.
+ * Returns -1 if that instruction is not `syscall`, or the code before it does not set the number. If several paths lead to
+ * one `syscall`, the number may be of another path: use the result only if the number is plausible.
  */
 int mire__call_number(const void *ucontext);
 

@@ -9,7 +9,7 @@
 
 /* The process itself. */
 struct footprint {
-    uint64_t bytes;      /* memory that cannot be read from a file again: anonymous, shared, and swapped */
+    uint64_t bytes;      /* memory that cannot be read from a file again: anonymous, shared and swapped */
     uint64_t file_bytes; /* further memory: of files */
     uint64_t peak_rss_bytes;
     uint32_t thread_count;
@@ -29,7 +29,7 @@ struct cgroup {
     uint64_t inode;            /* differs from that of a later cgroup with the same name */
 };
 
-/* Find it. Thread: one at a time. */
+/* Find the cgroup. Thread: one at a time. */
 void mire__cgroup_find(struct cgroup *out);
 
 /*
@@ -48,13 +48,13 @@ enum mire__limit {
 /* The limit of the memory. */
 struct memory_room {
     enum mire__limit limit;
-    uint64_t limit_bytes;     /* the tightest: the one with the fewest bytes left */
+    uint64_t limit_bytes;     /* of several limits the one with the fewest bytes left */
     uint64_t used_bytes;      /* of the limit, by all processes below it, without droppable caches */
     uint64_t available_bytes; /* in the machine */
 };
 void mire__memory_room(struct memory_room *out, const struct cgroup *cgroup);
 
-/* Bytes that this user may still write where a directory is; 0: not known, or a system that asks apps to justify it. */
+/* Bytes that this user may still write to a directory's disk; 0: unknown, or a system on which apps must justify the question. */
 uint64_t mire__disk_free(const char *directory);
 
 /* OOM kills by the kernel's count. */
@@ -65,7 +65,7 @@ struct oom_counts {
     uint8_t unused[6];
 };
 
-/* Read the counts. The count of a cgroup that is gone, or has been replaced (see inode), is unknown. */
+/* Read the counts. The count of a removed or replaced cgroup (see inode) is unknown. */
 void mire__oom_counts(struct oom_counts *out, const struct cgroup *cgroup);
 
 /* Share of the last 10 s in which a task stalled for lack of memory, in millionths: in the cgroup, otherwise in the

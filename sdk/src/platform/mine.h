@@ -1,7 +1,7 @@
 /*
  * mine.h - the library's own addresses, which are neither reported nor locked as the program's.
  *
- * Code that maps memory for the library adds it. The stacks of the library's threads belong to the list as well.
+ * Code that maps memory for the library adds the span to the list, which also has the stacks of the library's threads.
  * Signal-safe, any thread; a forked child keeps the list of its parent.
  */
 #ifndef MIRE_PLATFORM_MINE_H
@@ -27,7 +27,7 @@ void mire__mine_thread_fails(void);
 void mire__mine_thread_begin(size_t stack_bytes);
 void mire__mine_thread_end(void);
 
-/* Wait until all such threads have begun, at most 100 ms: their stacks are unknown before. */
+/* Wait until all threads of the library have begun, at most 100 ms: before, their stacks are unknown. */
 void mire__mine_settle(void);
 
 /*

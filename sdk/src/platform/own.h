@@ -1,15 +1,15 @@
 /*
  * own.h - the C library's functions that allocate or create threads, for the library's own use.
  *
- * glibc takes no locks while the program has one thread, in its allocator and elsewhere. A further thread would end
- * that for ever, even an idle one. So a second copy of the C library, in a link-map namespace of its own (dlmopen), may
- * create the library's threads, which then allocate with that copy only:
+ * While the program has one thread, glibc takes no locks, in its allocator and elsewhere. A second thread, even an idle one,
+ * would end this optimisation for ever. Therefore a second copy of the C library, in a separate link-map namespace (dlmopen),
+ * can create the library's threads, which then allocate with that copy only:
  *
  *     the program's threads --> its C library          __libc_single_threaded until the program creates a thread
  *     mire-check, worker    --> the second copy        thread stacks and their storage are the loader's, shared by both
  *
- * Two rules for code on the library's threads. It calls the functions of struct own_calls through mire__own, and no
- * other function of libc that allocates. Before it takes a lock that the program's threads take too, the loader's, it
+ * Two rules for code on the library's threads. The code calls the functions of struct own_calls through mire__own, and no
+ * other allocating function of libc. Before the code takes a lock that the program's threads take too (the loader's), it
  * calls mire__own_share.
  *
  * Without a second copy, mire__own is the program's C library.
@@ -36,34 +36,34 @@ struct own_calls {
 extern struct own_calls mire__own;
 
 /*
- * Begin to use a second copy, in a program that has one thread; in a forked child another one, for a thread of its
- * parent's may have been inside that.
- *   library  a file by the loader's rules that is loaded beside it, and uses it
- *   environment MIRE_SECOND_LIBC=0 is obeyed
- * Returns whether there is one: not with another C library than glibc 2.34 and later, nor under sanitizers, nor in the
- * child of a child of a child.
- * Thread: the program's, outside of handlers, while none of ours runs and nothing of ours is allocated.
+ * Load a second copy, in a program that has one thread. A forked child loads a new copy, because a thread of the parent may
+ * have been inside the parent's copy.
+ *   library  a file name by the loader's rules: a library that is loaded beside the copy, and uses it
+ *   MIRE_SECOND_LIBC=0 in the environment prevents the copy
+ * Returns whether there is a copy: only with glibc 2.34 and later, not under sanitizers, and not in the child of a child of a
+ * child.
+ * Thread: the program's, outside of handlers, while no thread of the library runs and the library has allocated nothing.
  */
 bool mire__own_open(const char *library);
 
-/* Is a sanitizer's runtime in the process? Its own threads and its view of memory are no place for ours. */
+/* Is a sanitizer's runtime in the process? The library's threads would conflict with the runtime's view of memory. */
 bool mire__own_is_sanitized(void);
 
 /* A function of `library` or of the second copy; NULL. Thread: as mire__own_open, after it. */
 void *mire__own_find(const char *name);
 
-/* Is the calling thread ours, and does the program's C library take no locks because it knows of none but its own? */
+/* Is the calling thread the library's, and does the program's C library take no locks, as it knows only its one thread? */
 bool mire__own_is_beside(void);
 
 /*
- * The calling thread is going to take a lock that the program's threads take too: if it is beside, the program's C
- * library is made to know that it is not alone, for good; takes 10 ms then.
+ * Prepare for a lock that the program's threads take too: if mire__own_is_beside, make the program's C library take locks from
+ * now on, which takes 10 ms.
  */
 void mire__own_share(void);
 
 /*
- * Attributes of a thread with at least so much stack: RLIMIT_STACK, which says how much others get, may be small.
- * Returns false if there is no memory; else pthread_attr_destroy them.
+ * Attributes of a thread with at least stack_bytes of stack; the default, RLIMIT_STACK, may be smaller.
+ * Returns false if there is no memory; otherwise the caller calls pthread_attr_destroy.
  */
 bool mire__thread_attributes(pthread_attr_t *out, size_t stack_bytes);
 
@@ -74,8 +74,8 @@ bool mire__own_has_joined(pthread_t thread);
 void mire__thread_call_self(const char *name);
 
 /*
- * Give back the pages of the second copy's files that loading it and making threads has touched: few of them are needed
- * later, and they come again. Thread: any of ours.
+ * Release the pages of the second copy's files that were touched by loading and by creating threads: few of them are needed
+ * later, and the kernel reads those again. Thread: any of the library's.
  */
 void mire__own_rest(void);
 

@@ -27,20 +27,20 @@ struct signal_action {
 /*
  * Give a signal another action.
  *   before  the action until now; NULL: not wanted
- *   action  NULL: it stays
- * Returns false where the system refuses; then nothing has changed.
+ *   action  NULL: no change
+ * Returns false if the system refuses; then nothing has changed.
  */
 bool mire__signal_swap(struct signal_action *before, int signal, const struct signal_action *action);
 
 /* Block further signals on the calling thread, as the kernel does for a handler. */
 void mire__signal_as_block(const sigset_t *set);
 
-/* Give the calling thread a stack for its handlers, if it has none. `stack` is borrowed for ever. */
+/* Set the calling thread's alternate stack, unless the thread has one. `stack` is borrowed for ever. */
 void mire__signal_as_give_stack(void *stack, size_t size_bytes);
 
 /*
- * Does the parent of the process continue it after each signal, if it traces it? mire-run does. No signal is sent to the
- * child of any other tracer: a program may have itself traced by a parent that knows nothing of it.
+ * Does a tracing parent continue the process after each signal? mire-run does. No signal is sent to the child of any other
+ * tracer, because a program may be traced by a parent that does not expect the signal.
  */
 extern _Atomic uint32_t mire__signal_parent_continues;
 
@@ -58,7 +58,7 @@ void mire__signal_own(uintptr_t handler);
 void mire__signal_as_note_stack(size_t size_bytes);
 int mire__signal_stack_flag(void);
 
-/* Make an empty file, and remove one, by calls that no hook sees. Returns whether it is there. Signal handler: yes. */
+/* Create an empty file, and remove a file, by calls that no hook sees. Returns whether the file exists. Signal handler: yes. */
 bool mire__file_as_create(const char *path);
 void mire__file_as_remove(const char *path);
 

@@ -1,5 +1,5 @@
 /*
- * left_out.h - the parts of the context that reports leave out, because the rollout says so.
+ * left_out.h - the parts of the context that the rollout excludes from reports.
  *
  *     "user crumbs tag:plan"   words with blanks between
  *
@@ -8,8 +8,8 @@
  *     flags                        feature flags: the tags that begin with "flag."
  *     tag:NAME                     that tag
  *
- * Other words have no effect. Values that are left out stay in the blackbox and are in no report, those of runs that
- * died before the words came included. The words hold for the whole process.
+ * Other words have no effect. Excluded values stay in the blackbox and are in no report, including the reports of runs that died
+ * before the words arrived. The words apply to the whole process.
  */
 #ifndef MIRE_REPORT_LEFT_OUT_H
 #define MIRE_REPORT_LEFT_OUT_H
@@ -23,7 +23,7 @@
 /* Set the words. Thread: one at a time. */
 void mire__left_out_set(const char *words);
 
-/* The words as of now. Thread: any. */
+/* The current words. Thread: any. */
 struct left_out {
     char words[MIRE_WIRE_LEAVE_OUT_MAX + 1];
 };

@@ -12,7 +12,7 @@
 struct report_trace {
     const void *bytes; /* NULL: none */
     size_t size;       /* 0: none */
-    uint32_t lane;     /* whose report it goes with; MIRE_LANES: none's */
+    uint32_t lane;     /* lane of the report that gets the trace; MIRE_LANES: none */
     char note[MIRE_TRACE_NOTE_BYTES];
 };
 
@@ -25,15 +25,15 @@ struct recovery {
     struct report_trace trace;
 };
 
-/* May another run be recovered? False: the finder stops, and leaves it for the next one. */
+/* May another run be recovered? False: the finder stops, and leaves the run for the next finder. */
 bool mire__recovery_next(struct recovery *recovery);
 
-/* If the program ended itself in a way that the box does not record, close the open event. */
+/* Close the open event if the program ended itself in a way that the box does not record. */
 void mire__recovery_end_box(const struct recovery *recovery, struct blackbox *box);
 
 /*
  * Seal the reports of a box.
- *   end         of its process; NULL: unknown
+ *   end         of the box's process; NULL: unknown
  *   written_ms  as of mire__store_box_fn
  * False: a report could not be sealed for lack of memory or disk.
  */
@@ -41,8 +41,8 @@ bool mire__recovery_seal_box(struct recovery *recovery, struct blackbox *box, co
                              uint64_t written_ms);
 
 /*
- * Read the trace of a run that is judged, if the system has one, and find the event that it belongs to; one is made if the
- * box has none. It is kept until mire__recovery_leave_trace.
+ * Read the system's trace of a judged run, if any, and find the event of the trace; without one an event is made. The trace is
+ * kept until mire__recovery_leave_trace.
  */
 void mire__recovery_take_trace(struct recovery *recovery, struct blackbox *box, const char *run,
                                const struct exit_end *end);

@@ -22,10 +22,10 @@ struct disk_part {
 enum mire_err mire__disk_make_dir(const char *path);
 
 /*
- * Create a file beside `path` and lock it, so that mire__store_sweep leaves it alone until it is closed. Rename it
- * before closing it.
+ * Create a file beside `path` and lock it, so that mire__store_sweep ignores the file until it is closed. The caller renames
+ * the file before closing it.
  *
- *   aside   its path
+ *   aside   path of the file
  *   access  O_WRONLY or O_RDWR
  *
  * Returns a descriptor, or -1 with the reason in errno.
@@ -35,7 +35,7 @@ int mire__disk_create_aside(char aside[MIRE_STORE_PATH_MAX], const char *path, i
 enum disk_how {
     MIRE_DISK_SYNC_FILE = 1, /* sync the file before it is renamed */
     MIRE_DISK_SYNC_NAME = 2, /* sync the directory afterwards */
-    MIRE_DISK_EXCLUSIVE = 4  /* keep an existing file; the result is MIRE_OK then too */
+    MIRE_DISK_EXCLUSIVE = 4  /* keep an existing file, and return MIRE_OK */
 };
 
 /*
@@ -46,7 +46,7 @@ enum disk_how {
  */
 enum mire_err mire__disk_write(const char *path, const struct disk_part *parts, size_t count, unsigned how);
 
-/* Sync a file, a directory, or the directory of a file. False: it may not have reached the disk. */
+/* Sync a file, a directory, or the directory of a file. False: the data may not be on the disk. */
 bool mire__disk_sync_file(const char *path);
 bool mire__disk_sync_dir(const char *path);
 bool mire__disk_sync_dir_of(const char *path);
@@ -56,7 +56,7 @@ bool mire__disk_sync_dir_of(const char *path);
  */
 bool mire__disk_allows(size_t size);
 
-/* Read at most `cap` bytes of a file. Returns their number, -1 if it cannot be read. */
+/* Read at most `cap` bytes of a file. Returns their number, or -1. */
 ssize_t mire__disk_read(void *out, size_t cap, const char *path);
 
 /* Lock `path`, created if absent, against other processes and threads. Returns a descriptor, or -1 after `wait_ms`. */

@@ -8,14 +8,14 @@
 
 #include <stdbool.h>
 
-#define MIRE_PASSWORD_TEXT 128 /* room for what is stored, with NUL */
+#define MIRE_PASSWORD_TEXT 128 /* room for the stored text, with NUL */
 #define MIRE_PASSWORD_MIN  10  /* bytes */
 #define MIRE_PASSWORD_MAX  1024
 
 /* 0 or MIRE_FAULT_MEMORY. */
 int password_hash(char out[MIRE_PASSWORD_TEXT], const char *password);
 
-/* Does the password belong to what is stored? stored NULL: no, after the same work, so that the time reveals nothing. */
+/* Does the password match the stored hash? stored NULL: no, after the same work, so that the time reveals nothing. */
 bool password_fits(const char *stored, const char *password);
 
 #endif

@@ -1,7 +1,8 @@
 /*
- * bytes.h - little-endian numbers out of bytes that nobody vouches for.
+ * bytes.h - little-endian numbers from untrusted bytes.
  *
- * None of these checks a bound; each documents the most bytes it reads, so that a caller can check once for many.
+ * The functions check no bounds. Each documents the largest number of bytes that it reads, so that a caller can check once for
+ * several numbers.
  */
 #ifndef MIRE_BASE_BYTES_H
 #define MIRE_BASE_BYTES_H
@@ -10,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define MIRE_LEB_MAX 10 /* bytes of a LEB128 number that are looked at */
+#define MIRE_LEB_MAX 10 /* bytes of a LEB128 number that are read */
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "loads are plain copies: a big-endian machine has to swap here"
@@ -61,7 +62,7 @@ static inline uint32_t swap_32(uint32_t value)
     return __builtin_bswap32(value);
 }
 
-/* The unsigned LEB128 number at *at, which moves behind it; bits beyond the 64th are dropped. */
+/* The unsigned LEB128 number at *at, which then points after the number; bits beyond the 64th are dropped. */
 static inline uint64_t load_uleb(const uint8_t **at)
 {
     const uint8_t *p = *at;
@@ -75,7 +76,7 @@ static inline uint64_t load_uleb(const uint8_t **at)
     return value;
 }
 
-/* The same of a signed one. */
+/* The same for a signed number. */
 static inline int64_t load_sleb(const uint8_t **at)
 {
     const uint8_t *p = *at;

@@ -1,8 +1,8 @@
 /*
- * problem.h - what is wrong with something a person or a client gave us, in words.
+ * problem.h - a problem with the input of a person or a client, in words.
  *
- * Belongs to the caller; the function that finds the problem fills it. http turns it into RFC 9457 problem+json, the
- * command line into a message.
+ * The caller owns the struct; the function that finds the problem fills it. http converts it to RFC 9457 problem+json, the
+ * command line prints it.
  */
 #ifndef MIRE_BASE_PROBLEM_H
 #define MIRE_BASE_PROBLEM_H
@@ -10,9 +10,9 @@
 struct problem {
     const char *code;   /* static, e.g. "report.schema"; shown as urn:mire:problem:<code> */
     long long position; /* byte at which reading stopped; -1: does not apply */
-    char path[256];     /* JSON Pointer to the value that is wrong; "" also names the whole document */
+    char path[256];     /* JSON Pointer to the wrong value; "" also names the whole document */
     int has_path;       /* path applies */
-    char text[240];     /* one sentence: what is wrong and, if that helps, what to do */
+    char text[240];     /* one sentence: the problem and, if known, the next step */
 };
 
 #define MIRE_PROBLEM_INIT \

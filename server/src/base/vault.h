@@ -1,9 +1,9 @@
 /*
  * vault.h - seals secrets that mired keeps for others: tokens of trackers, addresses and secrets of alert channels.
  *
- * The database holds sealed text alone. The key lies in a file outside of it: one key a line, 64 hex digits. The first
- * one seals; the others open text that was sealed before the key was changed. Sealed text is bound to its purpose and
- * its app (XChaCha20-Poly1305 of libsodium): it opens in no other place.
+ * The database holds only sealed text. The keys are in a file outside of the database: one key a line, 64 hex digits. The first
+ * key seals; the others open text that was sealed before a change of the key. Sealed text is bound to its purpose and its app
+ * (XChaCha20-Poly1305 of libsodium), and opens for no other.
  * Threads: any; a vault does not change.
  */
 #ifndef MIRE_BASE_VAULT_H
@@ -25,39 +25,39 @@ enum vault_purpose {
 
 struct vault;
 
-/* Open the key file. 0, or -1 with the problem: it cannot be read, or is no key file. */
+/* Open the key file. 0, or -1 with the problem: the file cannot be read, or is no key file. */
 int vault_open(struct vault **out, struct problem *problem, const char *path);
 
-/* The same, and make the file first if there is none: with a new key, mode 0600. Safe if two processes do it at once. */
+/* The same, but first create a missing file with a new key, mode 0600. Safe in two processes at once. */
 int vault_open_or_make(struct vault **out, struct problem *problem, const char *path);
 
 /* A vault with a key of its own, for tests. NULL: no memory. */
 struct vault *vault_for_once(void);
 
-/* The keys are erased. NULL does nothing. */
+/* Free the vault and erase its keys. NULL does nothing. */
 void vault_close(struct vault *vault);
 
-/* Put a new key before those of the file, which is replaced as a whole. 0, or -1 with the problem. */
+/* Put a new key first in the file, which is replaced as a whole. 0, or -1 with the problem. */
 int vault_rotate(struct problem *problem, const char *path);
 
-/* Can others than its owner read or change the file? */
+/* Can users other than the owner read or change the file? */
 bool vault_is_shared(const struct vault *vault);
 
-/* Sealed text of `plain`; "" of "". NULL: no memory. */
+/* The sealed text of `plain`; "" for "". NULL: no memory. */
 const char *vault_seal(const struct vault *vault, struct arena *arena, enum vault_purpose purpose, int32_t app,
                        const char *plain);
 
 enum vault_answer {
     MIRE_VAULT_OPENED = 0,
-    MIRE_VAULT_NO_KEY = 1, /* it is sealed by a key that the vault does not have */
-    MIRE_VAULT_BROKEN = 2, /* it is no sealed text of this purpose and app, or was changed */
+    MIRE_VAULT_NO_KEY = 1, /* sealed by a key that the vault does not have */
+    MIRE_VAULT_BROKEN = 2, /* no sealed text of this purpose and app, or changed */
 };
 
 /* The text that was sealed. An enum vault_answer, or MIRE_FAULT_MEMORY. */
 int vault_unseal(const char **out, const struct vault *vault, struct arena *arena, enum vault_purpose purpose,
                  int32_t app, const char *sealed);
 
-/* Has the text the form of a sealed one? Is it sealed by the first key? */
+/* Does the text have the form of a sealed one? Is it sealed by the first key? */
 bool vault_is_sealed(const char *text);
 bool vault_is_current(const struct vault *vault, const char *sealed);
 

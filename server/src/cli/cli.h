@@ -1,8 +1,8 @@
 /*
  * cli.h - the commands of `mire`. One row in commands.c, one file each; main_mire.c picks the row.
  *
- * A command gets its own name as argv[0] and returns the exit status: 0 done, 1 it failed (why is on stderr), 2 it was
- * called wrongly. One thread.
+ * A command gets its own name as argv[0] and returns the exit status: 0 done, 1 failed (the reason is on stderr), 2 wrong
+ * arguments. One thread.
  */
 #ifndef MIRE_CLI_CLI_H
 #define MIRE_CLI_CLI_H

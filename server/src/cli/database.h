@@ -1,5 +1,5 @@
 /*
- * database.h - commands that talk to mired's database directly, so that they work before anyone can sign in.
+ * database.h - commands that use mired's database directly, so that they work before anyone can sign in.
  */
 #ifndef MIRE_CLI_DATABASE_H
 #define MIRE_CLI_DATABASE_H
@@ -10,8 +10,8 @@
 #define CLI_SETTINGS_MAX 16
 
 struct cli_database {
-    const char *command;                  /* in whose name is spoken: "mire key" */
-    char *settings[CLI_SETTINGS_MAX + 1]; /* what goes to config_load */
+    const char *command;                  /* the command in messages: "mire key" */
+    char *settings[CLI_SETTINGS_MAX + 1]; /* arguments of config_load */
     size_t setting_count;
     struct config config; /* filled by cli_open_database */
     struct pg *pg;        /* the same; the caller closes it */
@@ -39,7 +39,7 @@ const char *cli_take_config(void *database, char *value);
 const char *cli_take_data_dir(void *database, char *value);
 const char *cli_take_database_url(void *database, char *value);
 
-/* CLI_DONE, or what the command exits with: why was said. Waits for a mired that is starting. */
+/* CLI_DONE, or the exit status after a message. Waits for a mired that is starting. */
 int cli_open_database(struct cli_database *database);
 
 struct audit_row;

@@ -1,5 +1,5 @@
 /*
- * merges.h - merges new issues into older ones that are alike, in apps whose admins set from which similarity on.
+ * merges.h - merges new issues into similar older issues, in apps whose admins set the least similarity for a merge.
  */
 #ifndef MIRE_DAEMON_MERGES_H
 #define MIRE_DAEMON_MERGES_H
@@ -11,10 +11,10 @@ struct nearby;
 struct pg;
 
 /*
- * Look at the new issues of every app that merges by itself: those opened since the round before the last, the first
- * time the newest ones. An issue is merged into the open issue most like it that was opened before it, unless one of the
- * two was merged, split or taken out before. The activity and the audit log have it, and it is undone like a merge by a
- * person. 0 or a fault, which is logged. Thread: upkeep's.
+ * Merge the new issues of every app with automatic merges: the issues opened since the round before the last; in the first
+ * round the newest issues. A new issue is merged into the most similar of the open issues before it, unless one of the two
+ * was merged, split or taken out before. Activity and audit log record the merge, and a person can undo the merge. 0 or a
+ * fault, which is logged. Thread: upkeep's.
  */
 struct merges {
     int64_t last, before; /* numbers of the newest issue of the last two rounds; 0: none yet */

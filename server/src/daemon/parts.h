@@ -1,5 +1,5 @@
 /*
- * parts.h - mired's parts while it runs, and starting those of a role. For the files of this folder alone.
+ * parts.h - the parts of a running mired, and the start of the parts of each role. Inside daemon/ only.
  */
 #ifndef MIRE_DAEMON_PARTS_H
 #define MIRE_DAEMON_PARTS_H
@@ -36,7 +36,7 @@ struct daemon {
     struct log log;
     struct vault *vault; /* of the roles that serve */
     enum daemon_role role;
-    sigset_t signals; /* each ends mired; SIGHUP reads the certificate again if there is one */
+    sigset_t signals; /* each ends mired; SIGHUP reads the certificate again, if any */
     bool ended;       /* by one of the signals */
     struct embedded *embedded;
     const char *conninfo;
@@ -45,7 +45,8 @@ struct daemon {
     struct upkeep *upkeep;
     struct inbox_wakeup *wakeup;
     struct work_options work_options; /* borrowed by work */
-    struct work *work; /* made by the upkeep thread, as the next two are; valid for others once that is joined */
+    struct work *
+        work; /* made by the upkeep thread, like the next two; valid for other threads after the upkeep thread is joined */
     struct seek *seek;
     struct sender *sender;
     struct ticket_worker *tickets;
@@ -57,11 +58,11 @@ struct daemon {
     struct openid openid;
     struct ingest *ingest;
     struct tls_context *tls;
-    struct http_server *http; /* the upkeep thread may outlive what it points to */
+    struct http_server *http; /* the upkeep thread may outlive the server */
     uint16_t port;            /* listened on */
     struct space space;       /* of the private PostgreSQL */
     struct health health;
-    struct api_setting settings[MIRE_SETTING_COUNT]; /* their values lie in `shown` */
+    struct api_setting settings[MIRE_SETTING_COUNT]; /* the values lie in `shown` */
     char shown[MIRE_SETTING_COUNT][MIRE_SETTING_MAX];
     struct nearby *nearby;
     struct live *live;
@@ -85,13 +86,13 @@ struct daemon {
  */
 int daemon_start_http(struct daemon *daemon);
 
-/* Write the port to the file that the setting port_file names, if any. 0 or a fault. */
+/* Write the port to the file of the setting port_file, if any. 0 or a fault. */
 int daemon_write_port(const struct daemon *daemon);
 
-/* The address of the dashboard in links: public_url, or where this machine's browser finds mired. */
+/* The address of the dashboard in links: public_url, or mired's address for a browser on this machine. */
 void daemon_find_base(char out[MIRE_SETTING_MAX], const struct daemon *daemon);
 
-/* Start the parts that work on reports: workers, rekey, the search for debug files, alerts. The tables are ready. 0 or a fault. */
+/* Start the parts that process reports: workers, rekey, the search for debug files, alerts. The tables are ready. 0 or a fault. */
 int daemon_start_work(struct daemon *daemon);
 
 #endif

@@ -9,7 +9,7 @@
 
 /*
  * A format is recognised by its content: by the first bytes of the input (begins), or, of a JSON value, by its members
- * (is). It has one of the three ways to be read.
+ * (is). A format has one of three readers: document, whole or stream.
  */
 struct format {
     const char *name;
@@ -20,10 +20,10 @@ struct format {
     enum decode_outcome (*document)(struct foreign *foreign, const struct json *json);
     enum decode_outcome (*whole)(struct foreign *foreign, const char *bytes, size_t len);
     enum decode_outcome (*stream)(struct foreign *foreign, struct foreign_stream *stream);
-    const char *ids; /* the format whose ids it has, if both describe one thing; NULL: its own */
+    const char *ids; /* the format that has the same ids, because both describe the same events; NULL: none */
 };
 
-#define MIRE_FORMAT_MIRE "mire" /* Mire's own: its documents are handed on as they are */
+#define MIRE_FORMAT_MIRE "mire" /* Mire's own: documents are passed on unchanged */
 
 extern const struct format formats[];
 extern const size_t format_count;

@@ -1,16 +1,16 @@
 /*
- * columns.h - locations, nodes and samples of the resolved-stack document, behind its JSON: thousands of numbers, which
- * as text would be most of a document's bytes and time. Inside document/ only.
+ * columns.h - locations, nodes and samples of the resolved-stack document, as binary columns after the JSON. As text these
+ * thousands of numbers would be most of a document's bytes and time. Inside document/ only.
  *
- *     texts      how many, and each with its length before it: functions, images and files, each once
- *     a table    its columns, one behind the other; the first one is whole and begins with the number of rows
- *     a column   the number of its values, and the values; the last one holds for all rows behind it
+ *     texts      their number, then each text after its length: functions, images and files, each once
+ *     a table    the columns in order; the first column is complete and begins with the number of rows
+ *     a column   the number of values, and the values; the last value applies to all further rows
  *
- * All numbers are those of base/varint.h; those that may fall below zero, or below the one before, are folded (0, -1, 1,
- * -2 are 0, 1, 2, 3).
+ * All numbers are encoded as in base/varint.h. Numbers and differences that can be negative are folded (0, -1, 1, -2 are
+ * 0, 1, 2, 3).
  *
- *     locations  function   an even number: twice the place among the texts; an odd one: half of it is the offset in a name
- *                           that is made of it and the image, as "libc.so.6+0x10"
+ *     locations  function   an even number: twice the index of the text; an odd number: half of the number is the offset of
+ *                           a made name, such as "libc.so.6+0x10"
  *                image, file, line
  *                offset     less that of the name, folded
  *                flags      1 named, 2 inlined
@@ -28,10 +28,10 @@
 
 #include <stdint.h>
 
-/* Append them to what was written. */
+/* Append the columns to the JSON. */
 void columns_write(struct json_writer *w, const struct resolved *doc);
 
-/* Read them; locations of nodes and nodes of samples are checked. 0, or -1: they are none, or memory ran out. */
+/* Read the columns, with checks of nodes' locations and samples' nodes. 0, or -1: malformed, or memory ran out. */
 int columns_read(struct resolved *out, struct arena *arena, const unsigned char *bytes, size_t len);
 
 /* Do rules of locations and threads of samples exist, now that rules and threads were read too? */

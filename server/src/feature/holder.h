@@ -12,9 +12,9 @@
  * Find the thread, and the function to blame in it: the innermost app function on its stack, otherwise the innermost
  * one with a name.
  *
- *   doc       its holder is filled
- *   text_out  "writer in flushPages", "itself", or "" if nobody is known, with what the holder itself waits for, if the
- *             report tells of it; in the arena or static
+ *   doc       doc->holder is filled
+ *   text_out  "writer in flushPages", "itself", or "" if unknown, with the lock that the holder itself waits for, if known; in
+ *             the arena or static
  *   classes   one a location
  *
  * 0, or MIRE_FAULT_MEMORY.

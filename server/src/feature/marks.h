@@ -1,11 +1,10 @@
 /*
  * marks.h - meaningless stacks: their samples, and whether they are most of the report. Inside feature/ only.
  *
- *     idle         the thread waits for events: a function that is marked so, no app function inside it, and no handler
- *                  outside it
- *     truncated    its outer end is missing
- *     meaningless  says nothing
- *     moment       was taken once, in the middle of a computation: its innermost function is chance
+ *     idle         the thread waits for events: a function with this mark, with no app function inside and no handler outside
+ *     truncated    the outer end is missing
+ *     meaningless  the stack has no information
+ *     moment       a single sample in the middle of a computation: the innermost function is chance
  *
  * Marked samples are left out of the tree, unless most of the time is of that mark.
  */
@@ -15,8 +14,8 @@
 #include "feature/classes.h"
 
 struct marks {
-    const uint8_t *left_out; /* one for each sample; NULL: none is left out */
-    enum rule_class most;    /* the mark that most of the time has; MIRE_CLASS_NONE: none has */
+    const uint8_t *left_out; /* a flag for each sample; NULL: none is left out */
+    enum rule_class most;    /* the mark of most of the time; MIRE_CLASS_NONE: no mark has most */
 };
 
 /* percent: the share of all time that counts as most. 0, or MIRE_FAULT_MEMORY. */

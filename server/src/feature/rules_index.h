@@ -1,9 +1,9 @@
 /*
- * rules_index.h - made packs in memory, and finding rules without trying each. Inside feature/ only.
+ * rules_index.h - compiled packs in memory, and an index that finds rules without trying each. Inside feature/ only.
  *
- * Rules lie in a tree by the beginning of their function (prefixes.h), module patterns in two by theirs. A name is walked
- * along once: the rules at the nodes that it meets are those that may fit, and the first one that does decides. Rules of
- * other names cost nothing. Rules whose function begins with a star, or is an expression, are asked of every name.
+ * Rules lie in a tree by the beginning of their function (prefixes.h), module patterns in two trees by their beginning. A lookup
+ * walks along the name once: the rules at the visited nodes are candidates, and the first candidate that matches decides. Rules
+ * of other names cost nothing. Rules whose function begins with a star, or is an expression, are tried for every name.
  */
 #ifndef MIRE_FEATURE_RULES_INDEX_H
 #define MIRE_FEATURE_RULES_INDEX_H
@@ -28,7 +28,7 @@ struct rule {
 
 struct rule_pack {
     const char *name;
-    char *text;     /* cut up: the rules point into it */
+    char *text;     /* cut into pieces; the rules point into the text */
     char *original; /* unchanged */
     size_t len;
     bool builtin;

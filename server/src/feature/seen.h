@@ -1,5 +1,5 @@
 /*
- * seen.h - answers of rules that reports of a batch share: most reports of an app have the same modules and functions.
+ * seen.h - a cache of the rules' answers for the reports of a batch: most reports of an app have the same modules and functions.
  *
  * The answers lie in one arena, and are forgotten with it (seen_forget). One thread at a time.
  */
@@ -27,9 +27,9 @@ static inline void seen_forget(struct rules_seen *seen)
 }
 
 /*
- * rules_module and rules_find, of which each question is asked once.
+ * rules_module and rules_find, with each answer computed once.
  *
- *   arena    the same for all calls between two seen_forget; texts of the subject live as long as it
+ *   arena    the same for all calls between two seen_forget; texts of the subject live as long as the arena
  *   subject  its module is one of seen_module's
  *
  * 0, or MIRE_FAULT_MEMORY.

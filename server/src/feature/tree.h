@@ -18,10 +18,11 @@ struct tree_step {
 struct tree_path {
     const struct tree_step *steps; /* outermost first */
     size_t count;
-    struct tree_step next; /* the heaviest function inside the last step, which is no step itself; weight 0: none */
-    uint64_t total;        /* of the counted samples with a stack */
-    uint64_t without;      /* of the counted samples without a stack */
-    uint64_t all;          /* of both, and of the samples that are left out */
+    struct tree_step
+        next;         /* the heaviest function inside the last step, below the threshold for a step; weight 0: none */
+    uint64_t total;   /* of the counted samples with a stack */
+    uint64_t without; /* of the counted samples without a stack */
+    uint64_t all;     /* of both, and of the samples that are left out */
 };
 
 /* Number of each location's function: the locations of one image with one name in keys are one function. `names` are
@@ -37,8 +38,8 @@ struct tree_walk {
 };
 
 /*
- * Descend from the root as long as one function has at least that share of its parent's time. A function that calls
- * itself directly is one step. A stack without its outer end (MIRE_LOSS_PARTIAL) joins the whole ones at its outermost
+ * Descend from the root as long as one function has at least `percent` of its parent's time. A function that calls itself
+ * directly is one step. A stack without its outer end (MIRE_LOSS_PARTIAL) joins the complete stacks at its outermost
  * function.
  *
  * 0, or MIRE_FAULT_MEMORY.

@@ -1,14 +1,14 @@
 /*
  * wrappers.h - the app's own allocators, found by their position in a memory report's stacks. Inside feature/ only.
  *
- *     main > on_message > store_payload > mosquitto__calloc | calloc      a wrapper: every stack ends in it, two
- *     main > on_connect > new_context   > mosquitto__calloc | calloc      functions call it, it calls nothing else
+ *     main > on_message > store_payload > mosquitto__calloc | calloc      a wrapper: two callers, no other callee,
+ *     main > on_connect > new_context   > mosquitto__calloc | calloc      every stack ends in the wrapper
  *                                         ^
- * A wrapper answers for nothing: its callers do. The evidence, from the strongest on:
+ * A wrapper is never to blame; its callers are. The evidence, the strongest first:
  *
- *     malloc, calloc, realloc, strdup, strndup, memdup in its name      no caller is counted
- *     alloc in its name                                                 two callers
- *     its place alone                                                   two callers and three sizes of block, or three
+ *     malloc, calloc, realloc, strdup, strndup, memdup in the name      no caller is counted
+ *     alloc in the name                                                 two callers
+ *     the position alone                                                two callers and three sizes of block, or three
  *                                                                       callers and two sizes
  *
  * A function that a rule calls app stays app. A constructor allocates blocks of one size, an allocator blocks of any
@@ -25,7 +25,7 @@
  *
  *   classes    of classes_find; changed
  *   functions  of tree_functions
- *   doc        roles of its locations are changed: they are those of classes_find
+ *   doc        the roles of its locations, from classes_find, are changed
  *   plain_out  the classes as they were, one a location
  *
  * 0, or MIRE_FAULT_MEMORY.

@@ -32,7 +32,7 @@ struct issue_row {
     int32_t app_id;
     uint8_t feature_key[MIRE_FEATURE_KEY_LEN];
     uint8_t blame_key[MIRE_FEATURE_KEY_LEN]; /* the same without the scene */
-    bool joins;                              /* the issue may be one of several scenes of one cause */
+    bool joins;                              /* the issue may join other scenes of the same cause */
     const char *caller1;
     const char *caller1_image;
     const char *caller1_location;
@@ -40,8 +40,8 @@ struct issue_row {
     const char *caller2_image;
     const char *category;
     const char *reason;
-    const char *subject; /* of memory: the category to blame; else "" */
-    bool unnamed;        /* a caller has no name: the key is of its build id and offset */
+    const char *subject; /* of memory: the category to blame; otherwise "" */
+    bool unnamed;        /* a caller has no name: the key is made of build id and offset */
     int32_t rules_version;
     int64_t first_seen_us;
     int64_t first_version_id;
@@ -54,7 +54,7 @@ struct tree_row {
     int32_t tree;
     int64_t first_seen_us;
     const char *frames; /* model/frames.h */
-    int32_t caller1;    /* frame; -1: not in it */
+    int32_t caller1;    /* frame; -1: not in the stack */
 };
 
 struct event_row {
@@ -62,7 +62,7 @@ struct event_row {
     int32_t app_id;
     int64_t version_id;
     int64_t issue_id;
-    int32_t tree; /* level 3; 0: none, or one more than are kept */
+    int32_t tree; /* level 3; 0: none, or beyond the kept number */
     int64_t received_us;
     int64_t occurred_us; /* when the event happened, by the server's clock */
     int64_t duration_ms;
@@ -75,12 +75,12 @@ struct event_row {
     bool foreground_known;
     double weight;
     int64_t thread_count; /* -1: unknown */
-    int64_t suppressed;   /* further events like this one, which the device only counted */
+    int64_t suppressed;   /* further similar events, which the device only counted */
     int64_t suppressed_ms;
     const char *holder;      /* of the lock that the thread waited for; "" */
     int64_t footprint_bytes; /* of memory; -1: unknown, or no memory report */
     int64_t subject_bytes;   /* of memory: bytes of the category to blame; -1 of others */
-    const char *exit;        /* verdict on the end of the process; "": it lived on, or the end is unknown */
+    const char *exit;        /* verdict on the end of the process; "": the process lived, or the end is unknown */
     int32_t exit_ppm;        /* confidence in the verdict */
     uint8_t install[16];
     const char *os;
@@ -90,7 +90,7 @@ struct event_row {
     const char *process_name;
     const char *device_class;
     const char *channel;
-    const char *scene;   /* that the app told; "" */
+    const char *scene;   /* set by the app; "" */
     const char *country; /* it was sent from; "" */
     bool has_user;
     uint8_t user_hash[MIRE_USER_HASH];
@@ -110,11 +110,11 @@ struct missing_debug_row {
     const char *name;
     const char *arch;
     const char *had;     /* "none", "names" or "lines" */
-    const char *version; /* with `build`: of a mapping that is known by the app's version; else "" */
+    const char *version; /* with `build`: of a mapping that is known by the app's version; otherwise "" */
     const char *build;
     bool sought;                /* in directories and at debuginfod servers */
-    const char *defect;         /* the defect of the files that are there; "": none, or they have names only */
-    const uint8_t (*splits)[8]; /* split files that would have more */
+    const char *defect;         /* the defect of the stored files; "": none, or the files have only names */
+    const uint8_t (*splits)[8]; /* split files with further data */
     size_t split_count;
 };
 
@@ -140,7 +140,7 @@ struct baseline_row {
 
 /* The amounts that one report adds to version_hour, issue_hour, turn_hour and arrival_day. */
 struct hour_row {
-    int64_t reports; /* 1, or -1 to take it away */
+    int64_t reports; /* 1, or -1 to subtract */
     int64_t hour_us;
     int32_t app_id;
     int64_t version_id;
@@ -152,7 +152,7 @@ struct hour_row {
     int64_t longest_ms;
     int64_t most_bytes; /* of memory: bytes of the category to blame */
     int64_t last_us;
-    int delay;                       /* bucket of the time from the event to its report's receipt; -1: not known */
+    int delay;                       /* bucket of the time from the event to the receipt of the report; -1: unknown */
     double turns[MIRE_TURN_BUCKETS]; /* of watched loops, by length */
 };
 
@@ -188,8 +188,8 @@ struct session_row {
     int64_t sdk_cpu_us;
     int64_t cpu_ms, footprint_peak_bytes, launch_ms, frames_drawn, frames_dropped; /* -1: unknown */
     double weight;         /* sessions that the record stands for */
-    double watched_weight; /* the same, if the session has a loop that was watched for hangs; else 0 */
-    double time_ms;        /* denominator of rates: time in the foreground if it is known */
+    double watched_weight; /* the same, if a loop of the session was watched for hangs; otherwise 0 */
+    double time_ms;        /* denominator of rates: time in the foreground, if known */
     const char *os, *os_version, *arch, *model, *process_name, *device_class;
     const char *country;                     /* it was sent from; "" */
     int32_t ends, fooms, watchdogs, crashes; /* runs with a known end, and runs with that end; crashes: with aborts */

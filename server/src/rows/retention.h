@@ -7,28 +7,28 @@
 #include "base/arena.h"
 #include "pg/pg.h"
 
-/* Reports of an app that are older than it keeps them, or older than it will keep them in some days. */
+/* Reports of an app beyond the app's retention, now or in some days. */
 struct retention_app {
     const char *slug;
     int64_t keep_days; /* 0: for ever */
     int64_t reports, bytes, days;
-    int32_t oldest; /* day, since 1970; of no meaning without reports */
+    int32_t oldest; /* day, since 1970; undefined without reports */
 };
 
-/* Rows that belong to no report or file any more. */
+/* Rows whose report or file is gone. */
 struct retention_rest {
     int64_t inbox, dead_letters; /* rows without their report */
     int64_t contents_bytes;      /* of debug files that were replaced */
     int64_t uploads;             /* unfinished, without progress for a day */
-    int64_t unused;              /* debug files that no report had frames of for unused_days */
+    int64_t unused;              /* debug files without a frame in any report for unused_days */
 };
 
 /*
- * Count what is due. Reads every row of `report`, not its body.
+ * Count the rows that are due. Reads every row of `report`, without bodies.
  *
- *   keep_days   of apps that set none; 0: for ever
- *   ahead_days  count what is due in so many days; 0: now
- *   unused_days of debug files; 0: they stay
+ *   keep_days   retention of apps without a setting of their own; 0: for ever
+ *   ahead_days  count the rows that are due in this number of days; 0: now
+ *   unused_days retention of unused debug files; 0: for ever
  *
  * Apps by slug, in the arena. 0 or a fault.
  */

@@ -11,12 +11,12 @@
 
 struct pg_tx;
 
-/* A module without a debug file that reports of an app have frames in. Texts lie in the arena. */
+/* A module in the stacks of an app's reports, without a debug file. Texts lie in the arena. */
 struct missing_row {
     char *build_id; /* hexadecimal */
     const char *name, *arch;
     int64_t reports;            /* that lack it */
-    int64_t reports_with_names; /* those of them that have function names, but neither lines nor inlined calls */
+    int64_t reports_with_names; /* reports with function names, but neither lines nor inlined calls */
     int64_t first_seen_us;
     int64_t looks, look_at_us; /* number of searches, and the time of the next one; 0: there is none */
     const char *answer;        /* of the last search */
@@ -25,7 +25,7 @@ struct missing_row {
     const char *defect; /* of the stored file; "" */
 };
 
-/* Modules without any names for most reports come first. */
+/* The modules without names in most reports come first. */
 int rows_missing_read(struct missing_row **out, size_t *count, struct pg_tx *tx, struct arena *arena, int32_t app,
                       int64_t most);
 
@@ -42,7 +42,7 @@ struct symbol_sum {
     int64_t files, bytes;
 };
 
-/* Debug files that an app sent, and those that no app sent, newest first; and the number of all. */
+/* The debug files sent by an app, and those sent by no app, newest first; and the total number. */
 int rows_symbol_files_read(struct symbol_row **out, size_t *count, struct symbol_sum *sum, struct pg_tx *tx,
                            struct arena *arena, int32_t app, int64_t most);
 

@@ -1,6 +1,6 @@
 /*
- * versions.h - the versions of an app, as a list of them shows them: first sight, reports, issues, channels. Their rates are
- * in rates.h.
+ * versions.h - the versions of an app for the list of versions: first sight, reports, issues, channels. rates.h has the
+ * rates of versions.
  */
 #ifndef MIRE_ROWS_VERSIONS_H
 #define MIRE_ROWS_VERSIONS_H
@@ -12,12 +12,12 @@ struct pg_tx;
 
 struct version_facts {
     const char *version;
-    int64_t first_seen_us; /* when its first report was received */
+    int64_t first_seen_us; /* when the first report was received */
     int64_t reports;       /* in the view, without the kinds that are counted apart */
     double events;         /* the same, weighted */
     int64_t opened;        /* issues whose first report was of this version */
-    int64_t resolved;      /* issues that were resolved in it and are resolved now */
-    int64_t regressed;     /* issues that a report of it opened again */
+    int64_t resolved;      /* issues that were resolved in this version and are resolved now */
+    int64_t regressed;     /* issues that a report of this version opened again */
 };
 
 /* Every version of the app, newest first by the natural order. Honours app, span, version and kind. 0 or a fault. */

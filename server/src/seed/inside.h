@@ -1,5 +1,5 @@
 /*
- * inside.h - reports of an app that does not exist, as its devices would have written them. Inside seed/ only.
+ * inside.h - invented reports of an invented app. Inside seed/ only.
  *
  * The app has 40 hangs by Zipf's law, five versions and 40,000 installations of eight models. One hang is rare before
  * the last version and frequent in it.
@@ -22,17 +22,17 @@
 struct seed_session {
     uint32_t install;     /* below SEED_INSTALLS */
     int version;          /* below SEED_VERSIONS */
-    int64_t device_us;    /* its begin by the device's clock */
+    int64_t device_us;    /* begin, by the device's clock */
     uint32_t duration_ms; /* of the session */
-    uint32_t hangs;       /* in it */
-    uint32_t hang_ms;     /* their sum */
-    const char *verdict;  /* its end: exit.verdict of the wire */
+    uint32_t hangs;       /* number */
+    uint32_t hang_ms;     /* sum of their lengths */
+    const char *verdict;  /* of the end: exit.verdict of the wire */
 };
 
 /* One hang of a session. */
 struct seed_hang {
     int number;        /* below SEED_HANGS */
-    int64_t device_us; /* its begin by the device's clock */
+    int64_t device_us; /* begin, by the device's clock */
     uint32_t duration_ms;
 };
 
