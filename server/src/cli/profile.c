@@ -38,7 +38,7 @@ struct amount {
     uint64_t objects, bytes;
 };
 
-struct given { /* by the stacks of a category */
+struct stack_amounts { /* by the stacks of a category */
     struct amount live, ever;
 };
 
@@ -186,7 +186,7 @@ static void add_stacks(struct profile *profile)
 
 /* The bytes of a category, live and freed, without a reported stack. Not of mappings: those of allocators contain the
  * blocks. */
-static void add_rest(struct profile *profile, const struct memory_category *category, const struct given *given)
+static void add_rest(struct profile *profile, const struct memory_category *category, const struct stack_amounts *given)
 {
     bool whole = has_totals(&profile->document->doc.memory);
     const struct amount *known = whole ? &given->ever : &given->live;
@@ -208,10 +208,10 @@ static void add_rests(struct profile *profile)
 {
     const struct memory *memory = &profile->document->doc.memory;
 
-    MIRE_SCOPED(free_memory) struct given *given = calloc(memory->category_count + 1, sizeof(*given));
+    MIRE_SCOPED(free_memory) struct stack_amounts *given = calloc(memory->category_count + 1, sizeof(*given));
     profile->body.failed = profile->body.failed || !given;
     for (size_t i = 0; given && i < memory->stack_count; i++) {
-        struct given *of = &given[memory->stacks[i].category];
+        struct stack_amounts *of = &given[memory->stacks[i].category];
         of->live.objects += memory->stacks[i].count;
         of->live.bytes += memory->stacks[i].bytes;
         of->ever.objects += memory->stacks[i].total_count.value;
