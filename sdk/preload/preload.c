@@ -2,11 +2,10 @@
  * preload.c - libmire-preload.so: the SDK for an unchanged program.
  *
  * `mire-run` starts a program with this library in LD_PRELOAD and its settings in MIRE_*. The program's children
- * inherit both, so each process of the tree is watched by itself: a forked child from its first waiting call on, and an
- * executed one too. The process that mire-run started is watched from the beginning, with its launch. The environment
- * is not changed here. Without MIRE_APP, or in a program with a sanitizer, nothing starts.
+ * inherit both, so each process of the tree is watched separately: a forked or executed child from its first waiting call on. The
+ * process that mire-run started is watched from the beginning, with its launch. The library does not change the environment. Without MIRE_APP, or in a program with a sanitizer, nothing starts.
  *
- * The loader itself ignores the library in set-user-id programs, and static ones never ask it.
+ * The loader ignores LD_PRELOAD in set-user-id programs, and static programs have no loader.
  */
 #include "allochook/allochook.h"
 #include "core/core.h"
@@ -44,8 +43,8 @@ static void note_execution(uint64_t now_ns)
 /*
  * Is this the process that mire-run started, with any program? Its helpers have other numbers.
  *
- *   begun_ns_out  the time at which it executed this program. That of the next one is unknown, unless the call of this
- *                 one tells it: a program such as bash passes a copy of its environment.
+ *   begun_ns_out  the time at which the process executed this program. The time of the next program is unknown unless this
+ *                 program passes it on: bash, for example, passes a copy of its environment.
  */
 static bool is_first(uint64_t *begun_ns_out)
 {

@@ -11,7 +11,7 @@
 #define MOMENT_NS (200 * 1000) /* between two looks at a thread that blocks signals */
 
 #if defined(__SANITIZE_THREAD__)
-#define HANDLERS_OF_LIBC_ONLY 1 /* its runtime must see each handler, and it sees those that libc installs */
+#define HANDLERS_OF_LIBC_ONLY 1 /* the sanitizer's runtime must see each handler, and sees those that libc installs */
 #else
 #define HANDLERS_OF_LIBC_ONLY 0
 #endif
@@ -31,7 +31,7 @@ static bool is_action(const struct signal_action *action)
     return !is_default(action) && action->handler != (uintptr_t)SIG_IGN;
 }
 
-/* With libc's sigaction where it does: sanitizers look there. */
+/* By libc's sigaction if it works: sanitizers intercept that function. */
 static bool install(int signal)
 {
     struct sigaction action = {.sa_flags = SA_SIGINFO | SA_RESTART | mire__signal_stack_flag()};
@@ -46,7 +46,7 @@ static bool install(int signal)
     return sigaction(signal, &action, NULL) == 0;
 }
 
-/* ThreadSanitizer installs a handler in front of ours: libc's view counts. */
+/* ThreadSanitizer installs a handler in front of the library's: libc's view counts. */
 static bool looks_ours(int signal)
 {
     struct signal_action now;
@@ -59,8 +59,8 @@ static bool looks_ours(int signal)
 }
 
 /*
- * Take the signal if it is ours still, or nobody's; libc's own also with libc's handler, which is kept for its signals
- * before ours takes its place, and where it is ignored: posix_spawn of a program with threads has its children so.
+ * Take the signal if its handler is still the library's, or the default. libc's own signal is taken also with libc's handler,
+ * which is kept for libc's signals, and if the signal is ignored, as in children of posix_spawn in programs with threads.
  */
 static bool take(int signal)
 {
@@ -81,8 +81,8 @@ static bool take(int signal)
 }
 
 /*
- * Put an action back as it was, where it is ours. A realtime signal's default ends the process: it goes only if none is
- * under way.
+ * Restore the previous action if the current one is the library's. The default action of a realtime signal ends the process, so
+ * the action is restored only if no signal is pending.
  */
 static void release(struct sampler *sampler, int signal)
 {
@@ -94,7 +94,7 @@ static void release(struct sampler *sampler, int signal)
         sigaction(signal, &none, NULL);
 }
 
-/* The next signal that may be asked with; 0 after the last one. */
+/* The next candidate for the sampling signal; 0 after the last one. */
 static int next_candidate(int signal)
 {
     if (signal == 0)
@@ -114,7 +114,7 @@ static void use(struct sampler *sampler, int signal)
     sampler->signal = signal;
 }
 
-/* Take the first that is free and not blocked. */
+/* Take the first candidate that is free and not blocked. */
 static bool take_any(struct sampler *sampler, uint64_t blocked)
 {
     for (int signal = next_candidate(0); signal != 0; signal = next_candidate(signal)) {
@@ -143,7 +143,7 @@ bool mire__signal_holds(struct sampler *sampler)
 }
 
 /*
- * libc blocks all signals for moments, which are waited for; but not each time with a thread that goes on doing so.
+ * libc blocks all signals for moments, for which the caller waits, but not each time for a thread that keeps blocking them.
  */
 static void look(struct thread_signals *there, struct sampler *sampler, uint32_t tid)
 {
@@ -180,7 +180,7 @@ enum mire__loss mire__signal_send(struct sampler *sampler, uint32_t tid)
     bool sent;
 
     if (sampler->coming)
-        return MIRE_LOSS_NONE; /* one of ours, that a thread without a processor has not taken yet */
+        return MIRE_LOSS_NONE; /* a signal of the library that a thread without a processor has not taken yet */
     if (!mire__gate_send_begin())
         return MIRE_LOSS_NO_SIGNAL;
     if (sampler->signal == MIRE_SIGNAL_LIBC)
@@ -198,7 +198,7 @@ enum mire__loss mire__signal_send(struct sampler *sampler, uint32_t tid)
     return MIRE_LOSS_NO_SIGNAL;
 }
 
-/* A pending signal whose action becomes SIG_IGN is discarded, blocked or not. Nobody else sends this one. */
+/* A pending signal whose action becomes SIG_IGN is discarded, blocked or not. No other code sends this signal. */
 static void discard(struct sampler *sampler)
 {
     struct signal_action own, ignore = {.handler = (uintptr_t)SIG_IGN};
@@ -208,7 +208,7 @@ static void discard(struct sampler *sampler)
         return;
     mire__signal_swap(NULL, sampler->signal, &own);
     if (wake)
-        atomic_store(wake, 1); /* a timer's may have been among them */
+        atomic_store(wake, 1); /* a timer's signal may have been discarded, too */
 }
 
 enum mire__loss mire__signal_take_back(struct sampler *sampler, uint32_t tid)
@@ -220,7 +220,7 @@ enum mire__loss mire__signal_take_back(struct sampler *sampler, uint32_t tid)
         return MIRE_LOSS_GONE;
     mire__thread_signals(&there, tid);
     if ((there.pending & bit) == 0 || (there.blocked & bit) == 0)
-        return MIRE_LOSS_UNANSWERED; /* it had no processor: the signal comes in as soon as it has one */
+        return MIRE_LOSS_UNANSWERED; /* the thread had no processor: the signal arrives as soon as it has one */
     discard(sampler);
     sampler->owed = false;
     return MIRE_LOSS_BLOCKED;

@@ -1,14 +1,14 @@
 /*
- * unanswered.c - a loop that does not answer its ping, though it turns or idles. See lane.h.
+ * unanswered.c - a loop that does not answer its ping although it turns or idles. See lane.h.
  */
 #include "capture/lane.h"
 
-/* A token that waits for less than this share of the threshold is not looked at: answers take their time. */
+/* A token that waits for less than this share of the threshold is ignored, because answers take time. */
 #define LEAST_PPM 125000u
 
 /*
- * Is one long turn the reason? Then that is the hang, whose begin is known to the nanosecond. One that has taken up
- * less than half the wait is not: the loop turned, or idled, and came to something else.
+ * Is one long turn the reason? Then the turn is the hang, with a begin known to the nanosecond. A turn of less than half the wait
+ * is not the reason: the loop turned, or idled, in between.
  */
 static bool is_the_turns(const struct check *check, const struct lane_watch *lane, const struct loop_response *response)
 {
@@ -18,7 +18,7 @@ static bool is_the_turns(const struct check *check, const struct lane_watch *lan
            mire__minus(check->now_ns, lane->since_ns) >= response->waiting_ns / 2;
 }
 
-/* Its counters begin here: the use since the post is unknown. */
+/* The counters of the event begin here: the use since the post is unknown. */
 static void open_record(struct check *check, struct lane_watch *lane, const struct gate_view *view,
                         const struct loop_response *response)
 {

@@ -1,15 +1,15 @@
-/* calls.c - which waiting calls are a loop's: those that have slept. Signal-safe. */
+/* calls.c - decides which waiting calls belong to a loop: the calls that have slept. Signal-safe. */
 #include "gate/state.h"
 
 #include "platform/platform.h"
 
 /*
  * SLEPT_NS       a wait this long has slept, or was interrupted, which does no harm once
- * RESTED_NS      the same, for a call deeper than the loop's: a loop of its own has rested; no server took its time
- * UNTRIED_MAX    of a loop that never sleeps, so many waits are not timed between two that are
- * OFTEN          a wait made so often is a loop's, not one for a connection: a turn may ask ASKED_MAX times
- * SEVERAL        one made so often is likely to be: a turn that begins at its end may ask ASKED_FEW times
- * FUNCTION_BYTES two calls of one function are no further apart
+ * RESTED_NS      the same for a call deeper than the loop's: an inner loop has rested, not a slow server
+ * UNTRIED_MAX    number of untimed waits between two timed ones, in a loop that never sleeps
+ * OFTEN          a wait of this count belongs to a loop, not to a connection: a turn may ask ASKED_MAX times
+ * SEVERAL        a wait of this count probably belongs to a loop: a turn after the wait may ask ASKED_FEW times
+ * FUNCTION_BYTES largest distance of two calls in one function
  */
 #define SLEPT_NS       50000
 #define RESTED_NS      (20 * MIRE_NS_PER_MS)
@@ -39,8 +39,8 @@ static inline bool is_free(const struct known_call *known)
 }
 
 /*
- * How many questions this call allows for in the work of its loop, if it is a loop's. After the wait of a loop its work
- * begins, whereas a loop deeper in the stack, which finds something each time, begins its turns at waits of its own.
+ * The number of questions that are allowed in the loop's work after this call, if the call belongs to a loop. A loop deeper in
+ * the stack, which finds something each time, begins its turns at its own waits.
  */
 static uint32_t questions_of(const struct gate *gate, const struct known_call *known)
 {
@@ -55,7 +55,7 @@ static uint32_t questions_of(const struct gate *gate, const struct known_call *k
                : 0;
 }
 
-/* No further in than the outermost call that has slept; or in the same function, which has several such calls. */
+/* Is the call no deeper than the outermost call that has slept, or in the same function, which has several such calls? */
 static bool lies_outside(const struct gate *gate, uint32_t row, struct gate_call call)
 {
     struct gate_call known = call_of(&gate->known[row]);
@@ -65,9 +65,9 @@ static bool lies_outside(const struct gate *gate, uint32_t row, struct gate_call
 }
 
 /*
- * Of a long wait deeper than the loop's: may it be a question of the work, answered at once? A known loop further out
- * allows for some of them in a turn. Without one, the second question from one place may be the loop itself, which
- * finds something each time.
+ * May a long wait deeper than the loop's be a question of the work that is answered at once? A known outer loop allows some
+ * questions in a turn. Without an outer loop, the second question from one place may be the loop itself, which finds something
+ * each time.
  */
 static bool may_ask(struct asked_calls *deep, struct gate_call call, uint64_t turn, uint32_t questions)
 {

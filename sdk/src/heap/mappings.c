@@ -29,7 +29,7 @@ static uint64_t what_make(enum heap_kind kind, uint32_t node)
     return (uint64_t)kind << 32 | node;
 }
 
-/* The thread whose stack it is; 0: none. */
+/* The thread of a stack; 0: no stack. */
 static uint32_t *owner_at(struct heap *heap, uint32_t order)
 {
     return &heap->mapping_owner[heap->mapping_order[order]];
@@ -53,7 +53,7 @@ static void uncount(struct heap *heap, uint64_t what, uint64_t regions, uint64_t
         mire__shared_as_uncount(&heap->peaks->kinds[what >> 32], regions, bytes);
 }
 
-/* The first in order that ends after `address`. */
+/* The first mapping in order that ends after `address`. */
 static uint32_t first_behind(const struct heap *heap, uint64_t address)
 {
     uint32_t low = 0, high = heap->mapping_count;
@@ -70,8 +70,8 @@ static uint32_t first_behind(const struct heap *heap, uint64_t address)
 }
 
 /*
- * Fill an entry, and put it at its place in the order. Not counted.
- *   whole  the mapping of which it is the rest, which the caller cuts next; NULL: none
+ * Fill an entry and insert it in order, without counting it.
+ *   whole  the mapping that the caller cuts next, and of which the new entry is the rest; NULL: none
  * False: no room.
  */
 static bool insert(struct heap *heap, uint32_t order, uint64_t start, uint64_t end, uint64_t what, uint32_t owner,
@@ -114,8 +114,8 @@ static void erase(struct heap *heap, uint32_t order)
 
 /*
  * Take [start, end) out of all mappings.
- *   what_out  of the last one cut; may be NULL
- * Returns false if there was no room for the rest of one that was cut in its middle.
+ *   what_out  of the last cut mapping; may be NULL
+ * Returns false if there was no room for the rest of a mapping that was cut in the middle.
  */
 static bool cut(uint64_t *what_out, struct heap *heap, uint64_t start, uint64_t end)
 {
@@ -255,7 +255,7 @@ bool mire__mappings_as_commit(struct heap *heap, uint64_t start, uint64_t bytes,
     return unlock(heap, done);
 }
 
-/* Has the program mapped anything there by itself? */
+/* Has the program mapped anything in the range? */
 static bool is_the_programs(const struct heap *heap, uint64_t start, uint64_t end)
 {
     for (uint32_t i = first_behind(heap, start); i < heap->mapping_count && get(&region_at(heap, i)->start) < end;

@@ -55,7 +55,7 @@ static double blocks_in_memory(const struct memory_draft *draft)
     return sum;
 }
 
-/* All rows, but mappings that only hold blocks: those are among the blocks and the allocator's. */
+/* All rows except mappings that only hold blocks: these are counted as blocks and as the allocator's. */
 static double sum_of(const struct memory_draft *draft)
 {
     double sum = blocks_in_memory(draft);
@@ -68,7 +68,7 @@ static double sum_of(const struct memory_draft *draft)
     return sum;
 }
 
-/* Take so much off `from` as there is. Returns what is still to be taken. */
+/* Subtract up to `from`. Returns the rest that could not be subtracted. */
 static double take(double *from, double much)
 {
     double taken = *from < much ? *from : much;
@@ -79,7 +79,7 @@ static double take(double *from, double much)
 
 /* ---- of a living process ---- */
 
-/* The kind of a mapping that nobody has noted, by what it is; MIRE_PIECE_NONE: a part. */
+/* The kind of an unrecorded mapping, by its content; MIRE_PIECE_NONE: a part. */
 static uint32_t kind_of(const struct piece *piece)
 {
     if (piece->kind != MIRE_PIECE_NONE)
@@ -96,7 +96,7 @@ static uint32_t kind_of(const struct piece *piece)
     }
 }
 
-/* The part of a piece that belongs to no kind of mapping; MIRE_PARTS: it belongs to one. */
+/* The part for a piece without a kind of mapping; MIRE_PARTS: the piece has a kind. */
 static enum memory_part part_of(const struct piece *piece)
 {
     if (piece->of == AREA_OWN)
@@ -108,7 +108,7 @@ static enum memory_part part_of(const struct piece *piece)
     return kind_of(piece) == MIRE_PIECE_NONE ? MIRE_PART_UNEXPLAINED : MIRE_PARTS;
 }
 
-/* Every piece into its row. Returns by how much blocks hold more than the pieces they are in. */
+/* Add every piece to its row. Returns by how much the blocks exceed the pieces that contain them. */
 static double add_pieces(struct memory_draft *draft, const struct pieces *pieces)
 {
     double excess = 0, held[MIRE_PARTS] = {0};
@@ -131,7 +131,7 @@ static double add_pieces(struct memory_draft *draft, const struct pieces *pieces
         else
             kind_row(draft, kind_of(piece))->resident_bytes += left;
     }
-    if (held[MIRE_PART_ALLOCATOR] < 0) { /* estimates, or arenas that are not known as such */
+    if (held[MIRE_PART_ALLOCATOR] < 0) { /* because of estimates, or of unknown arenas */
         excess -= held[MIRE_PART_ALLOCATOR];
         held[MIRE_PART_ALLOCATOR] = 0;
     }
@@ -159,8 +159,7 @@ static void settle_living(struct memory_draft *draft)
 
 /* ---- of a dead one ---- */
 
-/* The mappings as the look saw them, and those that were made since, which are taken to be full, unlike stacks and
- * files. */
+/* The mappings at the last look, and those created later, which count as fully resident, except stacks and files. */
 static void recall_kinds(struct memory_draft *draft, const struct residency *then)
 {
     static const struct residency nothing;
@@ -191,7 +190,7 @@ static double allocators_own(const struct memory_draft *draft, const struct resi
     return own > draft->rounding_bytes ? own : draft->rounding_bytes;
 }
 
-/* The notes have grown since the look, as far as they have. */
+/* Add the growth of the notes since the last look. */
 static double librarys_own(const struct memory_draft *draft, const struct residency *then)
 {
     uint64_t used = draft->facts.used_bytes;
@@ -207,9 +206,9 @@ static uint64_t last_footprint(const struct memory_said *said)
 }
 
 /*
- * The footprint at the end. A process that waited for this one has its largest resident set: where that is beyond all
- * that was seen, and the process grew when it was seen last, or it is far beyond, it died at that size. Else what the
- * tables know, which nothing that was seen last may be more than, and which is no more than that set.
+ * The footprint at the end. The parent's wait gives the largest resident set. If that set exceeds all looks, and the process was
+ * growing at the last look, or the set exceeds the looks by far, the process died at that size. Otherwise the footprint is the
+ * sum of the tables, at least the last look and at most that set.
  */
 static void find_footprint(struct memory_draft *draft, double known)
 {
@@ -247,7 +246,7 @@ static double unseen(struct memory_draft *draft, double factor)
     return sum;
 }
 
-/* More was counted than the process held: what nobody has seen in memory gives way, the least certain first. */
+/* The rows exceed the footprint: reduce rows whose residency was not read, the least certain first. */
 static void give_way(struct memory_draft *draft, double over)
 {
     double *own = part(draft, MIRE_PART_ALLOCATOR);

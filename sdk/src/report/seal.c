@@ -13,7 +13,7 @@
 
 #define DAY_NS (24 * 3600 * MIRE_NS_PER_S) /* a clock that jumped makes no long session */
 
-/* Turns that no report tells yet. */
+/* Turns that are in no report yet. */
 static void unreported_micro(uint64_t out[MIRE_MICRO_BUCKETS], const struct micro *micro)
 {
     for (int i = 0; i < MIRE_MICRO_BUCKETS; i++) {
@@ -22,7 +22,7 @@ static void unreported_micro(uint64_t out[MIRE_MICRO_BUCKETS], const struct micr
     }
 }
 
-/* Not by its own will, nor by its user's. */
+/* Did the process end neither by itself nor by the user's wish? */
 static bool is_death(enum mire__end verdict)
 {
     return verdict == MIRE_EXIT_FOOM || verdict == MIRE_EXIT_WATCHDOG_KILL || verdict == MIRE_EXIT_CRASH ||
@@ -40,7 +40,7 @@ static enum store_value value_of(const struct blackbox *box, uint32_t lane, cons
                                                                                           : MIRE_VALUE_CAPTURE;
 }
 
-/* told.drops: the counts in it; all zeros: none. */
+/* attached->drops: the losses in the report; all zeros: none. */
 static enum mire_err build_and_put(struct store *store, struct blackbox *box, uint32_t lane,
                                    const struct report_attached *attached, uint64_t now_ms)
 {
@@ -62,7 +62,7 @@ static enum mire_err build_and_put(struct store *store, struct blackbox *box, ui
     return err;
 }
 
-/* told: its counts are filled in here. */
+/* attached: the counts are filled in here. */
 static enum mire_err seal(struct store *store, struct blackbox *box, uint32_t lane, struct report_attached *attached,
                           uint64_t now_ms)
 {
@@ -71,7 +71,7 @@ static enum mire_err seal(struct store *store, struct blackbox *box, uint32_t la
     mire__store_drops(attached->drops, store);
     unreported_micro(attached->micro, &box->micro);
     err = build_and_put(store, box, lane, attached, now_ms);
-    if (err == MIRE_E_STATE) { /* another report tells the losses */
+    if (err == MIRE_E_STATE) { /* another report has the losses */
         memset(attached->drops, 0, sizeof(attached->drops));
         err = build_and_put(store, box, lane, attached, now_ms);
     }
@@ -93,7 +93,7 @@ static bool is_of_this_boot(const struct recovery *recovery, const struct blackb
     return recovery->boot_id[0] && strncmp(recovery->boot_id, facts->boot_id, 36) == 0;
 }
 
-/* Did the program end itself, by a way that left no word of it in the box? */
+/* Did the program end itself in a way that the box does not record? */
 static bool left_silently(const struct recovery *recovery, const struct blackbox *box)
 {
     const struct blackbox_facts *facts = &box->facts;
@@ -116,7 +116,7 @@ void mire__recovery_end_box(const struct recovery *recovery, struct blackbox *bo
     }
 }
 
-/* A crash that the process outlived, by a handler of its own. */
+/* Did the process survive the crash, by a handler of its own? */
 static bool is_outlived(const struct blackbox *box, uint32_t lane, const struct exit_end *end)
 {
     struct event event;
@@ -141,7 +141,7 @@ static bool seal_lane(struct recovery *recovery, struct blackbox *box, uint32_t 
         attached.note = trace->note[0] ? trace->note : NULL;
     }
     err = seal(recovery->store, box, lane, &attached, recovery->finder->now_ms);
-    if (err == MIRE_E_FULL && attached.trace) { /* rather without it */
+    if (err == MIRE_E_FULL && attached.trace) { /* try again without the trace */
         attached.trace = NULL;
         err = seal(recovery->store, box, lane, &attached, recovery->finder->now_ms);
     }
@@ -149,7 +149,7 @@ static bool seal_lane(struct recovery *recovery, struct blackbox *box, uint32_t 
     return err != MIRE_E_MEMORY && err != MIRE_E_STORE;
 }
 
-/* On the process's own clock, which stands still while the machine sleeps: not later than it can have been. */
+/* By the process's own clock, which stops while the machine is suspended: the latest possible time. */
 static uint64_t mono_of(const struct blackbox *box, uint64_t wall_ms, uint64_t latest_ns)
 {
     const struct blackbox_facts *facts = &box->facts;
@@ -161,8 +161,8 @@ static uint64_t mono_of(const struct blackbox *box, uint64_t wall_ms, uint64_t l
 }
 
 /*
- * Up to when the process ran: as its parent knows; else as late as anything speaks for: its last look, its evidence,
- * and when the box was last written to, which is at its death where it has a mark of that.
+ * The end of the process: the parent's time if known; otherwise the latest of the last look, the evidence, and the last write to
+ * the box, which is the time of death if the box has a mark of the death.
  */
 static uint64_t end_of(const struct recovery *recovery, const struct blackbox *box, const struct exit_end *end,
                        uint64_t written_ms)
@@ -180,7 +180,7 @@ static uint64_t end_of(const struct recovery *recovery, const struct blackbox *b
     return by_wall_ns > seen_ns ? by_wall_ns : seen_ns;
 }
 
-/* Did the finder's own process, a session by itself, run another program before it executed this one? */
+/* Did the finder's own process, which is a session of its own, run another program before it executed this one? */
 static bool is_own_past(const struct recovery *recovery, const struct blackbox *box)
 {
     const struct blackbox *own = recovery->finder->own;
@@ -189,7 +189,7 @@ static bool is_own_past(const struct recovery *recovery, const struct blackbox *
            own->facts.start_ticks == box->facts.start_ticks && is_of_this_boot(recovery, &box->facts);
 }
 
-/* The counts of the process that are in no report. As seal_lane. */
+/* Seal the counts of the process that are in no report. Returns as seal_lane. */
 static bool record_session(struct recovery *recovery, struct blackbox *box, uint64_t end_ns)
 {
     struct session *session = &box->session;
@@ -214,7 +214,7 @@ static bool record_session(struct recovery *recovery, struct blackbox *box, uint
     return err != MIRE_E_MEMORY && err != MIRE_E_STORE;
 }
 
-/* The session ended before its process did, and has told as much of it as was the app's. */
+/* The session ended before its process, and its record has the app's part of the process's life. */
 static bool is_stranger(const struct recovery *recovery, const struct blackbox *box)
 {
     const struct session *session = &box->session;

@@ -18,8 +18,8 @@ struct draft_session {
 };
 
 /*
- * Hangs that stand in the lanes and are not counted: the process was killed in them, or ended itself without exit.
- * One that was sealed, and not cleared before the process was killed, is counted already.
+ * Hangs that are in the lanes and not counted: the process was killed, or ended itself without exit, during the hang. A hang that
+ * was sealed, and not cleared before the process was killed, is counted already.
  */
 static void add_uncounted(struct session_counts *out, const struct blackbox *box)
 {
@@ -158,7 +158,7 @@ static bool is_folded(const struct session_sum *sum, const uint8_t id[16])
     return false;
 }
 
-/* Ranked: a process with a loop comes before one without, the one that began first before the others. */
+/* Order: a process with a loop before one without, then by begin. */
 static bool speaks_for(const struct session_sum *share, const struct session_sum *sum)
 {
     if (sum->processes == 0 || share->loop != sum->loop)
@@ -234,7 +234,7 @@ static void write_ends(struct wire *wire, const struct session_attached *attache
     mire__wire_end(wire);
 }
 
-/* How the session was for its user, and for the device. */
+/* The session's effect on the user and on the device. */
 static void write_use(struct wire *wire, const struct session_sum *sum)
 {
     const struct session_counts *counts = &sum->counts;
@@ -252,7 +252,7 @@ static void write_use(struct wire *wire, const struct session_sum *sum)
     mire__wire_end(wire);
 }
 
-/* Which plugins were on: who has none of them is the control of who has. */
+/* The plugins that were on; installations without a plugin are its control group. */
 static void write_on(struct wire *wire, uint32_t plugins)
 {
     mire__wire_array(wire, MIRE_NAME_ON);
@@ -307,14 +307,15 @@ enum mire_err mire__session_json(char **text_out, size_t *size_out, char id[MIRE
     return err;
 }
 
-/* How earlier runs ended that no record tells yet. */
+/* The ends of earlier runs that are in no record yet. */
 static void find_ends(struct session_attached *attached, struct store *store)
 {
     struct store_end *ends = mire__calloc(MIRE_STORE_ENDS, sizeof(*ends));
     size_t found = ends ? mire__store_ends(ends, MIRE_STORE_ENDS, store) : 0;
 
     attached->end_count = 0;
-    for (size_t i = 0; i < found && attached->end_count + 1 < MIRE_SESSION_ENDS_MAX; i++) /* and one for its own */
+    for (size_t i = 0; i < found && attached->end_count + 1 < MIRE_SESSION_ENDS_MAX;
+         i++) /* and room for the process's own end */
         if (!ends[i].reported)
             attached->ends[attached->end_count++] = ends[i];
     mire__free(ends);
@@ -352,11 +353,11 @@ enum mire_err mire__session_seal(struct store *store, const struct session_sum *
     if (sum->end.verdict[0] && attached.end_count < MIRE_SESSION_ENDS_MAX)
         attached.ends[attached.end_count++] = sum->end;
     err = build_and_put(store, sum, &attached, now_ms);
-    if (err == MIRE_E_STATE) { /* another report tells the losses */
+    if (err == MIRE_E_STATE) { /* another report has the losses */
         memset(attached.drops, 0, sizeof(attached.drops));
         err = build_and_put(store, sum, &attached, now_ms);
     }
-    /* Killed here, an end is told twice: better than never. */
+    /* After a kill at this point an end is reported twice, which is better than never. */
     for (size_t i = 0; err == MIRE_OK && i < attached.end_count; i++)
         mire__store_end_reported(store, attached.ends[i].run);
     return err;

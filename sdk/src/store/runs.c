@@ -81,7 +81,7 @@ static void recover_one(struct store *store, int dir, const char *name, mire__st
     close(fd);
 }
 
-/* A program that is killed, or executes another one, leaves the file that it was writing. */
+/* A program that is killed, or executes another one, leaves its unfinished file. */
 static void sweep_top(const struct store *store)
 {
     DIR *dir = mire__own.opendir(store->dir);
@@ -108,7 +108,7 @@ void mire__store_runs_recover(struct store *store, mire__store_run_fn *take, voi
 
 /* ---- runs that could not be reported ---- */
 
-#define LOOK_MAX 64u /* runs that are looked at in one go */
+#define LOOK_MAX 64u /* runs examined in one call */
 
 struct dead_run {
     char name[MIRE_STORE_RUN_BYTES];
@@ -123,7 +123,7 @@ static int by_time(const void *a, const void *b)
     return (x->seen_ms < y->seen_ms) - (x->seen_ms > y->seen_ms);
 }
 
-/* Its lock is free: the process has ended. */
+/* If the lock is free, the process has ended. */
 static bool is_dead(int dir, const char *name, uint64_t *seen_ms_out)
 {
     int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);

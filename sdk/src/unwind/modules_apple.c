@@ -1,8 +1,8 @@
 /*
  * modules_apple.c - the loaded modules, by the list that dyld keeps for debuggers; see modules.h. Signal-safe.
  *
- * The kernel tells where the list is (TASK_DYLD_INFO). dyld changes it under a lock that is never taken here: while it
- * does, its pointer is NULL, and the list that was read last stays. Everything is read as memory that may vanish.
+ * The kernel has the address of the list (TASK_DYLD_INFO). dyld changes the list under a lock that is never taken here: during a
+ * change the pointer is NULL, and the list of the last read stays. All reads expect memory that may vanish.
  */
 #include "unwind/modules.h"
 
@@ -17,7 +17,7 @@
 #define COMMANDS_MAX_BYTES (256u << 10)
 #define TRIES              3 /* the list may change while it is read */
 
-/* The first fields of what mach-o/dyld_images.h declares, which only Xcode has. */
+/* The first fields of the struct in mach-o/dyld_images.h, which only Xcode has. */
 struct dyld_image {
     uint64_t load, path, changed;
 };
@@ -32,7 +32,7 @@ struct dyld_images {
     uint64_t cache_base, list_changed, dyld_path;
 };
 
-/* A load command's place, and those of the module's parts that were found so far. */
+/* A load command's address, and the module's parts that were found so far. */
 struct image_reading {
     struct peek_cache *cache;
     uint64_t header;  /* address */
@@ -108,7 +108,7 @@ static bool read_commands(struct image_reading *reading)
     return reading->text_bytes > 0;
 }
 
-/* A name's length is unknown: read what there is of it, to its end. */
+/* The length of a name is unknown: read up to its end, or to the end of readable memory. */
 static void read_path(char *out, size_t cap_bytes, uint64_t at)
 {
     size_t got = at ? mire__peek(out, at, cap_bytes - 1) : 0;

@@ -15,7 +15,7 @@ static struct anr_thread *thread_at(const struct anr *anr, size_t at)
 
 /* ---- one thread ---- */
 
-/* The kernel's letter for a state of the runtime: it runs, or does not. */
+/* The kernel's letter for a state of the runtime: running or not. */
 static char letter_of(const struct line_span *state)
 {
     return span_begins(state, "Run") || span_begins(state, "RUN") || span_begins(state, "Susp") ? 'R'
@@ -28,7 +28,7 @@ static char letter_of(const struct line_span *state)
  * "name" prio=10 (not attached)
  * "name" sysTid=18571
  *
- * A name may hold quotes: it ends at the last one that an attribute follows.
+ * A name may contain quotes; the last quote before an attribute ends the name.
  */
 static bool read_header(struct anr_thread *out, struct build *build, const struct line_span *line)
 {
@@ -155,7 +155,7 @@ void anr_read_threads(struct anr *anr, struct text_lines *lines)
 
 /* ---- all threads ---- */
 
-/* main, by name and the runtime's first number; else the thread whose number is the process's. */
+/* main, by name and the runtime's first number; otherwise the thread with the process's number. */
 static size_t find_main(const struct anr *anr)
 {
     for (size_t i = 0; i < anr->threads.count; i++)
@@ -170,7 +170,7 @@ static size_t find_main(const struct anr *anr)
     return SIZE_MAX;
 }
 
-/* By the number the dump told, else by who says that it locked it. */
+/* By the number in the dump, otherwise by the thread that lists the lock as locked. */
 static int32_t find_owner(const struct anr *anr, size_t waiter)
 {
     const struct anr_thread *thread = thread_at(anr, waiter);
@@ -186,7 +186,7 @@ static int32_t find_owner(const struct anr *anr, size_t waiter)
     return -1;
 }
 
-/* The first thread of a cycle that the way from `from` runs into; -1: it ends. */
+/* The first thread of a cycle on the path from `from`; -1: no cycle. */
 static int32_t find_cycle(const struct anr *anr, int32_t from)
 {
     int32_t slow = from, fast = from;
@@ -218,7 +218,7 @@ static void note_cycle(struct anr *anr, int32_t first)
     build_note(&anr->build, "lock cycle: %s\"%.40s\"", len < sizeof text ? text : "", thread_at(anr, (size_t)at)->name);
 }
 
-/* Each cycle once: told by the thread of it that stands first in the dump. */
+/* Report each cycle once, for its first thread in the dump. */
 static void note_cycles(struct anr *anr)
 {
     for (int32_t i = 0; i < (int32_t)anr->threads.count; i++) {
@@ -233,7 +233,7 @@ static void note_cycles(struct anr *anr)
     }
 }
 
-/* The kernel's number, as the report's threads have it; the runtime's where that was not told. */
+/* The kernel's number, as in the report's threads; the runtime's number if the dump has no other. */
 static uint64_t tid_of(const struct anr_thread *thread)
 {
     uint64_t tid = thread->sys_tid ? thread->sys_tid : thread->art_tid;

@@ -1,13 +1,13 @@
 /*
- * metrickit_run.c - the run in which a diagnostic of MetricKit happened. MetricKit tells a period. libmire puts its
- * installation and its last runs in front of the payload's own members:
+ * metrickit_run.c - the run in which a diagnostic of MetricKit happened. MetricKit names only a period. libmire adds its
+ * installation and its last runs before the payload's own members:
  *
  *     {"mire":{"install":"...","runs":[{"pid":71,"start_wall_ms":...,"seen_wall_ms":...,"verdict":"crash"}, ...]},
  *      "timeStampBegin":..., "crashDiagnostics":[ ... ]}
  *
- * A run is left out if it does not overlap the period, or has another process number than the diagnostic, which tells its
- * own from iOS 17 on. A crash or a kill for memory ended its run: a run that ended otherwise, or lasts, is left out too. If
- * one run is left, it is the diagnostic's.
+ * A run is excluded if it does not overlap the period, or if its process number differs from the diagnostic's, which is present
+ * from iOS 17 on. A crash or a kill for memory ended its run, so runs with another end, or without an end, are excluded, too. If
+ * exactly one run remains, the diagnostic belongs to it.
  */
 #include "decode/metrickit_run.h"
 
@@ -19,7 +19,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SLACK_MS 60000 /* a period is told in whole minutes */
+#define SLACK_MS 60000 /* periods are in whole minutes */
 
 static void read_run(struct metrickit_run *out, struct build *b, const struct json *json, uint32_t at)
 {
@@ -29,7 +29,7 @@ static void read_run(struct metrickit_run *out, struct build *b, const struct js
                                   .verdict = look_text(b, json, at, "verdict")};
 }
 
-/* Can a run with this verdict be the one that the diagnostic ended? libmire may not know the cause of its end. */
+/* Can the diagnostic have ended a run with this verdict? libmire may not know the cause of the end. */
 static bool agrees(const char *verdict, const char *wanted)
 {
     static const char *const others[] = {"clean_exit", "user_quit", "app_upgraded", "os_upgraded", "rebooted", ""};
@@ -60,14 +60,14 @@ void metrickit_take(struct build *b, const struct metrickit_run *run)
     struct report *report = b->report;
     report->process.pid = run->pid & UINT32_MAX;
     report->process.start_wall_ms = (struct fact){run->start_ms, run->start_ms != 0};
-    if (report->exit.known) { /* it ended the run, so it happened then */
+    if (report->exit.known) { /* the diagnostic ended the run, so it happened at the end */
         struct fact end = {run->seen_ms, run->seen_ms != 0};
         report->event.begin_wall_ms = report->memory.taken_wall_ms = report->exit.seen_wall_ms = end;
         build_note(b, "libmire's own verdict on the run: %s", run->verdict);
     }
 }
 
-/* The payload without the runs, which differ each time that the system hands it out. */
+/* The payload without the runs, which differ each time the system delivers the payload. */
 static const char *payload_of(const struct foreign *foreign)
 {
     static const char head[] = "{\"mire\":", tail[] = "]},";

@@ -1,6 +1,6 @@
 /*
- * plain.c - undoes a body's compression, never beyond MIRE_DECODE_PLAIN_MAX bytes or MIRE_DECODE_RATIO_MAX bytes for each
- * one of the body, whatever the body claims.
+ * plain.c - decompresses a body, up to MIRE_DECODE_PLAIN_MAX bytes and MIRE_DECODE_RATIO_MAX bytes for each byte of the body,
+ * regardless of the size in the body.
  */
 #include "decode/decode.h"
 
@@ -10,7 +10,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#define WINDOW_LOG_MAX 23 /* 8 MiB: what RFC 9659 lets a sender ask for */
+#define WINDOW_LOG_MAX 23 /* 8 MiB, the limit of RFC 9659 */
 #define FIRST_ROOM     (64u << 10)
 
 struct sink { /* bytes out; grows in the arena */
@@ -46,7 +46,7 @@ bool decode_is_small(const char *encoding, const void *body, size_t len)
     if (!strcmp(encoding, "identity"))
         return len <= MIRE_DECODE_SMALL;
     if (strcmp(encoding, "zstd") != 0 || len > MIRE_DECODE_SMALL || ZSTD_findFrameCompressedSize(body, len) != len)
-        return false; /* gzip tells its size at the end, of the last member alone */
+        return false; /* gzip has only the size of the last member, at the end */
     return ZSTD_getFrameContentSize(body, len) <= MIRE_DECODE_SMALL;
 }
 
@@ -93,7 +93,7 @@ static enum decode_outcome run_zstd(struct sink *sink, struct decode_fault *faul
     }
 }
 
-/* ---- one whole frame that tells its size, as devices send it ---- */
+/* ---- one whole frame with its size, as devices send it ---- */
 
 static pthread_key_t context_key;
 
@@ -108,7 +108,7 @@ static void make_key(void)
         context_key = (pthread_key_t)-1;
 }
 
-/* The context of this thread, which keeps it: making one costs more than decoding most bodies. NULL: none can be made. */
+/* This thread's context, which is kept: creating one costs more than decoding most bodies. NULL: cannot be created. */
 static ZSTD_DCtx *find_context(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -125,7 +125,7 @@ static ZSTD_DCtx *find_context(void)
     return context;
 }
 
-/* False: run_zstd tells what is wrong, or decodes what this cannot. */
+/* False: run_zstd finds the problem, or decodes the body. */
 static bool undo_frame(struct sink *sink, const void *body, size_t len)
 {
     if (ZSTD_findFrameCompressedSize(body, len) != len)

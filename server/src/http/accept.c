@@ -1,10 +1,10 @@
 /*
- * accept.c - new connections: counted against the limits, and given to the network thread that has fewer.
+ * accept.c - new connections: counted against the limits, and assigned to the network thread with fewer connections.
  *
- * When all connections are taken, one that waits for its client gives way to the newcomer: the one that has kept us
- * waiting longest. A crowd of clients that send nothing, or one byte now and then, so crowds out itself.
+ * When all connections are in use, a new connection replaces the connection whose client has been silent for the longest time.
+ * Therefore a crowd of clients that send nothing, or one byte now and then, only crowds out itself.
  *
- * When more are on their way than a network thread gets to, the others wait in the kernel's queue, in their order:
+ * When more connections are accepted than a network thread can start, further ones wait in the kernel's queue, in their order:
  * closing one there would hit the honest client among them, which comes last.
  */
 #include "http/inside.h"
@@ -19,7 +19,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define BODY_GRACE_NS UINT64_C(2000000000) /* an honest body or answer is through by then */
+#define BODY_GRACE_NS UINT64_C(2000000000) /* an honest body or answer has arrived by then */
 
 static void read_peer(struct http_peer *out, const struct sockaddr_storage *name)
 {
@@ -39,7 +39,7 @@ static int most_of(const struct http_server *server)
     return (int)(server->options.connections_max / MIRE_HTTP_LOOPS);
 }
 
-/* How long it has kept us waiting; 0: it does not, or not long enough. */
+/* The time for which the client has been silent; 0: the server does not wait for the client, or not long enough. */
 static uint64_t waited_ns(const struct http_connection *connection)
 {
     uint64_t age = connection->loop->now_ns - connection->since_ns;
@@ -52,7 +52,7 @@ static uint64_t waited_ns(const struct http_connection *connection)
 bool accept_make_room(struct loop *loop, const struct http_connection *newcomer)
 {
     struct http_connection *victim = NULL;
-    if (atomic_load(&loop->count) <= most_of(loop->server)) /* the newcomer is counted */
+    if (atomic_load(&loop->count) <= most_of(loop->server)) /* the new connection is counted */
         return true;
     for (struct http_connection *one = loop->first; one; one = one->next) /* newest first */
         if (one != newcomer && waited_ns(one) && (!victim || waited_ns(one) >= waited_ns(victim)))
@@ -82,7 +82,7 @@ static struct loop *idler(struct http_server *server)
     return best;
 }
 
-/* More are on their way than the thread gets to. */
+/* Are more connections accepted than the thread can start? */
 static bool is_overfull(const struct loop *loop)
 {
     return atomic_load(&loop->count) >= most_of(loop->server) + MIRE_HTTP_COMING_MAX;
@@ -118,8 +118,8 @@ void accept_listen(struct http_server *server, bool on)
 }
 
 /*
- * False: wait until a thread has taken in those on their way. Both sides write before they read, the threads their
- * count and this one `accept_waits`, so that one of them sees the other and listens again.
+ * False: wait until a thread has started the accepted connections. Both sides write before they read: the threads write their
+ * count, this thread writes `accept_waits`. So at least one side sees the other's write and listens again.
  */
 static bool may_accept(struct http_server *server)
 {
@@ -133,7 +133,7 @@ static bool may_accept(struct http_server *server)
     return true;
 }
 
-/* No descriptor is free: take one connection with the spare one and close it, so that the queue does not stand. */
+/* No descriptor is free: accept one connection with the spare descriptor and close it, so that the queue moves on. */
 static bool turn_away(struct http_server *server)
 {
     static const struct http_peer nobody;

@@ -1,9 +1,9 @@
 /*
  * loop.c - a network thread: waits for events, and runs its connections until each has to wait again.
  *
- * Events are edge-triggered: a connection keeps in may_read and may_write what the kernel told, and is never asked for
- * events again. Always true: only the loop's own thread touches its connections, and an ended one is freed after the
- * events at hand, which may still name it.
+ * Events are edge-triggered: a connection keeps the kernel's last answer in may_read and may_write, and its registration never
+ * changes. Invariants: only the loop's own thread touches its connections, and an ended connection is freed after the current
+ * events, which may still name it.
  */
 #include "http/inside.h"
 
@@ -16,7 +16,7 @@
 #include <sys/eventfd.h>
 
 #define EVENTS   64
-#define SWEEP_MS 250 /* between two looks at the time of all connections */
+#define SWEEP_MS 250 /* between two checks of the time limits of all connections */
 
 static void wake(struct loop *loop)
 {
@@ -32,7 +32,7 @@ void exchange_finish(struct request *request)
     exchange->next = loop->finished;
     loop->finished = exchange;
     if (is_first)
-        wake(loop); /* under the mutex: the loop may end once it is let go */
+        wake(loop); /* under the mutex: after its release the loop may end */
     pthread_mutex_unlock(&loop->mutex);
 }
 
@@ -61,7 +61,7 @@ static void adopt(struct loop *loop, struct http_connection *connection)
         connection_end(connection, MIRE_CUT_FILES);
 }
 
-/* Take what other threads left here. True: the loop is to end. */
+/* Take the work that other threads left. True: end the loop. */
 static bool take_in(struct loop *loop)
 {
     eventfd_t woken;

@@ -15,7 +15,7 @@
 
 struct tls_context {
     pthread_mutex_t mutex;
-    SSL_CTX *ctx; /* guarded by mutex; each SSL holds the one it began with */
+    SSL_CTX *ctx; /* guarded by mutex; each SSL keeps the context of its begin */
     char *cert_path, *key_path;
 };
 
@@ -33,7 +33,7 @@ static int failed(const struct log *log, const char *path)
     return MIRE_FAULT_SYSTEM;
 }
 
-/* Choose the protocol that is spoken here among those that a client offers; a client that offers none, or others, goes on. */
+/* Choose HTTP/1.1 among the client's protocols; a client that offers none, or only others, continues without. */
 static int choose_protocol(SSL *ssl, const unsigned char **out, unsigned char *len_out, const unsigned char *offered,
                            unsigned len, void *context)
 {
@@ -55,12 +55,12 @@ static void set_up(SSL_CTX *ctx)
                                  SSL_OP_IGNORE_UNEXPECTED_EOF);
     SSL_CTX_set_mode(ctx,
                      SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
-    SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF); /* tickets hold them, on the client's side */
+    SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF); /* sessions are in tickets, at the client */
     SSL_CTX_set_session_id_context(ctx, name, sizeof name - 1);
     SSL_CTX_set_alpn_select_cb(ctx, choose_protocol, NULL);
 }
 
-/* NULL: it was logged why. */
+/* NULL after a line in the log. */
 static SSL_CTX *load(const char *cert_path, const char *key_path, const struct log *log)
 {
     SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
@@ -126,7 +126,7 @@ int http_tls_reload(struct tls_context *context, const struct log *log)
     return 0;
 }
 
-/* struct tls is OpenSSL's SSL under a name that the other files can know. */
+/* struct tls is OpenSSL's SSL, under a name for the other files. */
 static SSL *ssl_of(const struct tls *tls)
 {
     return (SSL *)(uintptr_t)tls;

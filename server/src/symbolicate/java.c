@@ -3,13 +3,13 @@
  *
  * A method that the compiler generated has no location: its node becomes its caller's.
  *
- * Code that R8 moved out of several methods, an outline, has a frame of its own, which is in no source file. The line
- * of the frame selects a location in its caller. The node of the outline becomes that location, with the calls that
- * were inlined into the outline below it, beside the caller's own:
+ * Code that R8 moved out of several methods, an outline, has a separate frame, which is in no source file. The frame's line
+ * selects a location in the caller. The node of the outline becomes that location, beside the caller's own, with the calls that
+ * were inlined into the outline below:
  *
  *     wire trie                  resolved trie
- *     n1 caller, line 7   -->    m1 caller at what line 7 says
- *     n2 outline, line 2         m2 caller at what position 2 says    (beside m1)
+ *     n1 caller, line 7   -->    m1 caller at the location of line 7
+ *     n2 outline, line 2         m2 caller at the location of position 2    (beside m1)
  */
 #include "symbolicate/inside.h"
 
@@ -22,7 +22,7 @@ static const struct report_java *row_of(const struct symbolicate_job *job, uint3
     return &job->report->java[job->report->frames[frame].offset];
 }
 
-/* Is it a name of a source file that compilers write for a shortened one (SourceFile, r8-map-id-..., nothing)? */
+/* Is it a compiler's placeholder for the name of a source file (SourceFile, r8-map-id-..., nothing)? */
 static bool is_source(const char *file)
 {
     static const char *const endings[] = {".java", ".kt", ".kts", ".scala", ".groovy", ".clj"};
@@ -33,7 +33,7 @@ static bool is_source(const char *file)
     return false;
 }
 
-/* Add the frame unchanged. Without its mapping the name may be another function's in another build. */
+/* Add the frame unchanged. Without the mapping the name may mean another function in another build. */
 static int add_raw(struct symbolicate_job *job, struct java_image *java, const struct report_java *row)
 {
     const struct report_image *image = &job->report->images[java->image];

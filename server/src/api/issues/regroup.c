@@ -1,9 +1,8 @@
 /*
- * regroup.c - POST /issues/{issue}/merge, split and unmerge. The change is made and looked at in one
- * transaction; a preview then rolls it back, so it says exactly what would be.
+ * regroup.c - POST /issues/{issue}/merge, split and unmerge. The change is made and read back in one
+ * transaction; a preview then rolls back, so its answer is exact.
  *
- * Triagers may do this: nothing is lost by it and everything is undone. A page of another origin may not
- * (access/origin.h).
+ * Triagers may do this, because every act can be undone without loss. A page of another origin may not (access/origin.h).
  */
 #include "api/body.h"
 #include "api/call.h"
@@ -99,7 +98,7 @@ static int read_asked(struct regroup *asked, struct call *call, const struct bin
     *asked = (struct regroup){.author = ""};
     int rc = body_read(asked, call->request, call->reply, fields, count, "issue");
     if (rc == 0 && call->request->grant.account_id)
-        asked->author = call->request->grant.who; /* who is known need not say it, and cannot say another */
+        asked->author = call->request->grant.who; /* a known author cannot name another one */
     if (rc == 0 && (!*asked->author || !*asked->reason))
         return refuse(call, 422, "issue.wrong", "Give author and reason.");
     return rc == 1 ? CALL_REPLIED : rc;
@@ -141,7 +140,7 @@ static int read_state(struct issue_summary **out, size_t *count, struct call *ca
     return rc;
 }
 
-/* Reports that are shown elsewhere now: what issues have gained. */
+/* The reports that issues have gained from others. */
 static int64_t moved(const struct issue_summary *before, size_t before_count, const struct issue_summary *after,
                      size_t after_count)
 {
@@ -191,7 +190,7 @@ static int audit(struct call *call, const struct regroup *asked, const char *bef
 
 typedef int (*regroup_act)(struct call *call, struct regroup *asked, struct alias_act *act, struct affected *all);
 
-/* Find out, do, find out again, and keep it or not. */
+/* Read the state, change it, read it again, then commit or roll back. */
 static int regroup(struct call *call, struct regroup *asked, struct affected *all, regroup_act run)
 {
     struct alias_act act = {.app = call->view.app, .author = asked->author, .reason = asked->reason};
@@ -225,7 +224,7 @@ static int regroup(struct call *call, struct regroup *asked, struct affected *al
     return 0;
 }
 
-/* The issue is shown where it is now that no other change can come between. */
+/* The issue that this one is shown as now; no other change can come in between. */
 static int begin(struct call *call)
 {
     int rc = rows_alias_begin(call->tx, call->view.app);
@@ -264,7 +263,7 @@ static int answer_merge(struct call *call)
     return rc ? rc : regroup(call, &asked, &all, do_merge);
 }
 
-/* Take merged issues out again: those named, or those of a scene. */
+/* Take issues out of a merge: the named ones, or those of a scene. */
 static int take_out(struct call *call, const int64_t *issues, size_t count, struct alias_act *act)
 {
     int rc = rows_alias_take_out(call->tx, act, issues, count);

@@ -2,7 +2,7 @@
  * sign_in.c - GET, POST and DELETE /api/v1/sign-in, and POST /api/v1/welcome, which sets a password by a one-time link.
  * POST takes name and password, or a one-time code of the profile page (profile.c), for the command line.
  *
- * Every failure has one answer and costs one hash of a password, whether there is such an account or not.
+ * Every failure has the same answer and costs one hash of a password, whether the account exists or not.
  */
 #include "access/access.h"
 #include "access/cookie.h"
@@ -206,7 +206,7 @@ int post_sign_in(void *api, struct request *request, struct reply *reply)
     return call_run(api, request, reply, &kind);
 }
 
-/* Where the browser goes on to sign out of the OpenID provider that it came by. NULL: it did not. 0 or a fault. */
+/* The address for signing out at the OpenID provider of the sign-in. NULL: a sign-in without provider. 0 or a fault. */
 static int find_leave(const char **out, struct call *call)
 {
     const struct http_grant *grant = &call->request->grant;
@@ -268,7 +268,7 @@ static int refuse_link(struct call *call)
         "This link was used or has expired. Ask an admin for a new one, or run `mire user link NAME` on the server.");
 }
 
-/* Whose link it is. */
+/* Answer with the owner of the link. */
 static int look_at_link(struct call *call, const struct asked *asked)
 {
     const char *name;
@@ -283,7 +283,7 @@ static int look_at_link(struct call *call, const struct asked *asked)
     return rc;
 }
 
-/* The account that the link makes or leads to. 0, CALL_REPLIED, or a fault. */
+/* Make or find the account of the link. 0, CALL_REPLIED, or a fault. */
 static int use_link(int64_t *account, const char **name, struct call *call, const struct asked *asked)
 {
     int rc = rows_credential_use_link(account, name, call->tx, call->arena, asked->link);
@@ -324,7 +324,7 @@ static int answer_welcome(struct call *call)
     if (!rc)
         rc = people_check_password(call, asked.password);
     if (!rc)
-        rc = wait_turn(call, asked.link); /* a link is no word that others guess: its address alone limits it */
+        rc = wait_turn(call, asked.link); /* a link cannot be guessed, so only its address limits the attempts */
     if (!rc)
         rc = use_link(&account, &name, call, &asked);
     if (!rc)

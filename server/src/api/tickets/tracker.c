@@ -1,4 +1,4 @@
-/* tracker.c - GET, PUT and DELETE .../tracker: where tickets of an app are made. The token is taken and never told. */
+/* tracker.c - GET, PUT and DELETE .../tracker: the project in which tickets of an app are made. No answer contains the token. */
 #include "api/call.h"
 #include "api/handlers.h"
 #include "api/parts.h"
@@ -30,7 +30,7 @@ static const struct bind_field fields[] = {
     {"reopened_opens", MIRE_BIND_BOOL, offsetof(struct tracker_row, reopened_opens), .required = false},
 };
 
-/* The tracker, or null; the secret of its webhook when it was made. */
+/* Answer with the tracker, or null; and with the secret of a new webhook. */
 static void put(struct call *call, const struct tracker_row *tracker, const char *secret)
 {
     struct json_writer *w = &call->json;
@@ -69,7 +69,7 @@ int get_tracker(void *api, struct request *request, struct reply *reply)
     return call_run(api, request, reply, &kind);
 }
 
-/* Printable, without spaces: nothing that ends a header or an address. */
+/* Is the text printable and without spaces, so that it cannot end a header or an address? */
 static bool is_plain(const char *text)
 {
     for (; *text; text++)
@@ -78,7 +78,7 @@ static bool is_plain(const char *text)
     return true;
 }
 
-/* A name in a path: neither . nor .., which lead elsewhere. */
+/* Is it a name for a path, other than . and ..? */
 static bool is_name(const char *text, size_t len)
 {
     static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._";
@@ -94,7 +94,7 @@ static bool is_path(const char *text)
     return slash && is_name(text, (size_t)(slash - text)) && is_name(slash + 1, strlen(slash + 1));
 }
 
-/* The part that does not fit, in words; NULL: it fits. has_token: one is stored that it may keep. */
+/* The invalid part, in words; NULL: valid. has_token: a stored token may stay. */
 static const char *wrong_with(const struct tracker_row *asked, bool has_token)
 {
     bool http = !strncmp(asked->address, "https://", 8) || !strncmp(asked->address, "http://", 7);
@@ -114,7 +114,7 @@ static const char *wrong_with(const struct tracker_row *asked, bool has_token)
     return NULL;
 }
 
-/* Seal the token and the secret; one that is not given stays as it is stored. */
+/* Seal the token and the secret; without a new value the stored one stays. */
 static int seal(struct tracker_row *asked, struct call *call, const struct tracker_row *before)
 {
     const struct vault *vault = call->api->vault;
@@ -180,8 +180,7 @@ static int answer_put(struct call *call)
     if (rc)
         return rc;
     bool is_same = !there && !strcmp(before.kind, asked.kind) && !strcmp(before.address, asked.address);
-    const char *wrong =
-        wrong_with(&asked, is_same); /* a token goes to the host that it was given for, and to no other */
+    const char *wrong = wrong_with(&asked, is_same); /* a token is only sent to the host for which it was given */
     if (wrong)
         return call_problem(call, 422, "tracker.wrong", "%s", wrong);
     return set(call, &asked, there ? NULL : &before);
