@@ -569,7 +569,7 @@ it('of a long text the beginning is shown, to the end of a line, and all of it c
   const text = 'first\nsecond\nthird\n';
   render(<Copyable label="Words" text={text} most={14} />);
   expect(document.querySelector('pre')!.textContent).toBe('first\nsecond');
-  screen.getByText(/^The beginning of/);
+  screen.getByText(/^The first part of/);
   fireEvent.click(screen.getByRole('button', { name: 'Copy' }));
   await waitFor(() => expect(written).toHaveBeenCalledWith(text));
   vi.unstubAllGlobals();

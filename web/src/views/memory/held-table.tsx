@@ -118,7 +118,7 @@ export function CategoryTable({ rows, chosen, label, caption, why, sortable }: T
               sortable={sortable}
             />
             <Head by="count" text={say('Count')} title={say('# persistent')} number sortable={sortable} />
-            <th scope="col" class="num" title={say("Share of the process's memory")}>
+            <th scope="col" class="num" title={say('Share of the footprint')}>
               {say('Share')}
             </th>
             {compared ? (
