@@ -68,7 +68,7 @@ class DamagedTest(Late):
                          r"(?m)^stored .*; it is damaged: 1 or more of its units cannot be read whole, the first at 0x0 of .debug_info$")
         before = self.hang(program, caller1="on_click")
         missing, = [one for one in self.get(f"/apps/{app}/symbols")["missing"] if one["build_id"] == build]
-        self.assertEqual((missing["reports"], lacking["reports_with_names"]), (1, 1))
+        self.assertEqual((missing["reports"], missing["reports_with_names"]), (1, 1))
         split = re.search(r"stored +([0-9a-f]{16}) ", upload("--all", damaged, code=1))[1]
         self.assertEqual(missing["defect"], f"is damaged: 1 or more of its units cannot be read whole; 1 split file is damaged ({split})")
         self.assertRegex(upload(damaged, code=1), rf"(?m)^there   {split} .*; it is damaged: 1 or more of its units[^$]*0 stored, 1 there already")
