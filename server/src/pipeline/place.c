@@ -37,6 +37,14 @@ static int by_tree(const void *a, const void *b)
     return order ? order : compare(x->occurred.at_us, y->occurred.at_us);
 }
 
+static int by_version(const void *a, const void *b)
+{
+    const struct report_app *x = &(*(const struct item *const *)a)->report.app,
+                            *y = &(*(const struct item *const *)b)->report.app;
+    int order = strcmp(x->version, y->version);
+    return order ? order : strcmp(x->build, y->build);
+}
+
 /* The first item before `at` of the same version and build; `at` if there is none. */
 static size_t first_of_version(const struct batch *batch, size_t at)
 {
@@ -50,29 +58,32 @@ static size_t first_of_version(const struct batch *batch, size_t at)
     return same;
 }
 
+/* New ones are made in the order of their names, so that two workers wait for each other one way only. */
 static int find_versions(struct batch *batch)
 {
     const char **versions = arena_array(batch->arena, batch->count + 1, sizeof *versions);
     const char **builds = arena_array(batch->arena, batch->count + 1, sizeof *builds);
     int64_t *ids = arena_array(batch->arena, batch->count + 1, sizeof *ids);
-    size_t *firsts = arena_array(batch->arena, batch->count + 1, sizeof *firsts), count = 0;
+    struct item **firsts = arena_array(batch->arena, batch->count + 1, sizeof(struct item *));
+    size_t count = 0;
 
     if (!versions || !builds || !ids || !firsts)
         return MIRE_FAULT_MEMORY;
-    for (size_t i = 0; i < batch->count; i++) {
-        const struct report_app *app = &batch->items[i].report.app;
-        if (batch_skips(&batch->items[i]) || first_of_version(batch, i) != i)
-            continue;
-        versions[count] = stages_cut(&batch->items[i], app->version);
-        builds[count] = stages_cut(&batch->items[i], app->build);
-        if (!versions[count] || !builds[count])
+    for (size_t i = 0; i < batch->count; i++)
+        if (!batch_skips(&batch->items[i]) && first_of_version(batch, i) == i)
+            firsts[count++] = &batch->items[i];
+    if (count)
+        qsort(firsts, count, sizeof(struct item *), by_version);
+    for (size_t i = 0; i < count; i++) {
+        versions[i] = stages_cut(firsts[i], firsts[i]->report.app.version);
+        builds[i] = stages_cut(firsts[i], firsts[i]->report.app.build);
+        if (!versions[i] || !builds[i])
             return MIRE_FAULT_MEMORY;
-        firsts[count++] = i;
     }
     int rc = count ? rows_versions_find(ids, batch->tx, batch->items->claim.app_id, versions, builds, count) : 0;
     for (size_t i = 0; !rc && i < count; i++) {
-        batch->items[firsts[i]].version_id = ids[i];
-        rc = ids[i] ? 0 : stages_find_version(&batch->items[firsts[i]]);
+        firsts[i]->version_id = ids[i];
+        rc = ids[i] ? 0 : stages_find_version(firsts[i]);
     }
     for (size_t i = 0; !rc && i < batch->count; i++)
         if (!batch_skips(&batch->items[i]))
