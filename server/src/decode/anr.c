@@ -183,7 +183,7 @@ void anr_set_event(struct anr *anr, const struct anr_subject *subject)
     event->duration_ms = waited ? waited : event->threshold_ms;
     event->name = build_text(&anr->build, subject->subject, strcspn(subject->subject, "("));
     if (!waited)
-        build_note(&anr->build, "the length of the hang is not told: Android calls it an ANR from %u ms on",
+        build_note(&anr->build, "the length of the hang is unknown: Android calls it an ANR from %u ms on",
                    event->threshold_ms);
     if (subject->end_known)
         event->begin_wall_ms =

@@ -315,7 +315,7 @@ static void end(struct heap_text *h)
     if (h->deeper)
         build_note(&h->build, "%zu frames of stacks deeper than %d frames are left out", h->deeper, FRAMES_MAX);
     if (!h->names.collected_ms)
-        build_note(&h->build, "the profile does not tell when it was taken");
+        build_note(&h->build, "the profile has no time of its own");
     profile_end_memory(&h->profile, h->names.collected_ms);
 }
 

@@ -82,7 +82,7 @@ static void read_head(struct ips *ips)
     report->sdk_name = "Apple";
     report->sdk_version = build_printf(b, "bug_type %u", ips->bug_type);
     read_os(ips, build_string(b, json, look_root(json, "os_version")));
-    build_note(b, "Apple's files tell no installation: all such reports count as one");
+    build_note(b, "Apple's files name no installation: all such reports count as one");
 }
 
 static bool is_json(const char *text, size_t len)

@@ -424,6 +424,6 @@ enum decode_outcome ips_stackshot(struct ips *ips)
     if (!d->any)
         return foreign_malformed(ips->foreign, ips->position, "the text has no thread of the process that it is about");
     if (!d->b->report->event.duration_ms)
-        build_note(d->b, "how long it lasted is not told");
+        build_note(d->b, "the duration is unknown");
     return ips_end(ips, "stackshot");
 }

@@ -96,7 +96,7 @@ static enum decode_outcome read_hang(struct ks *ks, uint32_t hang, bool killed)
         build_note(ks->b, "the hang lasted at least so long: its length was last noted while it went on");
     }
     if (!event->duration_ms)
-        build_note(ks->b, "how long the hang lasted is not told");
+        build_note(ks->b, "the duration of the hang is unknown");
     (void)read_threads(ks, false);
     return ks_end(ks, killed ? "killed" : "hang");
 }

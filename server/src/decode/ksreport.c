@@ -25,7 +25,7 @@ static struct fact time_of(struct build *b, const struct json *json, uint32_t at
                      : time.value < UINT64_C(100000000000000) ? time.value
                                                               : time.value / 1000;
     if (time.known && time.value < YEAR_2000_MS) {
-        build_note(b, "the time that the report tells is wrong (before the year 2000): it counts when it was received");
+        build_note(b, "the report's time is wrong (before the year 2000): it counts when it was received");
         return (struct fact){0};
     }
     return time;
@@ -45,7 +45,7 @@ static void read_device(struct ks *ks)
     const char *app_hash = look_text(ks->b, json, system, "device_app_hash");
     install_of(device->install, app_hash);
     if (!app_hash[0])
-        build_note(ks->b, "no installation is told: all such reports count as one");
+        build_note(ks->b, "the report names no installation: all such reports count as one");
 }
 
 static void read_process(struct ks *ks)
@@ -114,7 +114,7 @@ bool ks_begin(struct ks *ks, struct foreign *foreign, struct build *b, const str
         read_device(ks);
         read_process(ks);
     } else {
-        build_note(b, "who sent it is not told: the section system is missing");
+        build_note(b, "the sender is unknown: the section system is missing");
         b->report->process.name = ks->report ? look_text(b, json, ks->report, "process_name") : "";
         b->report->app.name = b->report->process.name;
     }

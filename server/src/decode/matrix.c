@@ -185,7 +185,7 @@ static void read_cpu_threads(struct ks *ks)
         cpu->percent += usage.value < UINT32_MAX - cpu->percent ? usage.value : 0;
     }
     cpu->known = true;
-    build_note(ks->b, "samples weigh percent of a core; over how long is not told");
+    build_note(ks->b, "samples weigh percent of a core; the duration is unknown");
 }
 
 static void read_dump_type(struct ks *ks, uint64_t dump)

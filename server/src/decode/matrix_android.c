@@ -80,7 +80,7 @@ static void begin(struct issue *issue)
     read_context(issue);
     issue->wall_ms = look_number(json, look_root(json, "time"));
     issue->wall_ms.known &= issue->wall_ms.value > UINT64_C(946684800000);
-    build_note(b, "Matrix tells neither installation nor version here: all such reports count as one installation");
+    build_note(b, "Matrix names neither installation nor version here: all such reports count as one installation");
 }
 
 static enum decode_outcome end(struct issue *issue)
@@ -236,9 +236,9 @@ static void read_evil(struct issue *issue)
     if (node)
         add_sample(issue, node, event->duration_ms ? event->duration_ms : 1);
     if (methods && thread_stack[0])
-        build_note(issue->b, "the stack at the end (threadStack) is left out: the tree of methods tells more");
+        build_note(issue->b, "the stack at the end (threadStack) is left out: the tree of methods has more");
     if (!event->duration_ms)
-        build_note(issue->b, "how long it lasted is not told (detail %s)", detail);
+        build_note(issue->b, "the duration is unknown (detail %s)", detail);
 }
 
 static void read_startup(struct issue *issue)

@@ -96,14 +96,14 @@ static void read_head(struct memory_report *m)
     const char *uuid = build_string(b, json, of_head(m, "app_uuid"));
     if (!report->app.version[0] && uuid[0]) {
         report->app.version = uuid;
-        build_note(b, "the app's version is not told: it counts by the UUID of its executable");
+        build_note(b, "the app's version is unknown: the report counts by the UUID of the executable");
     }
     if (!report->app.name[0])
         report->app.name = "app";
     m->app_id_len = read_id(m->app_id, uuid);
     build_members(b, json, m->head, known);
     report->process.name = report->app.name;
-    build_note(b, "Matrix tells no installation here: all such reports count as one");
+    build_note(b, "Matrix names no installation here: all such reports count as one");
 }
 
 static void read_images(struct memory_report *m)

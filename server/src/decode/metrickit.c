@@ -165,7 +165,7 @@ static void read_memory(struct kit *kit)
     report->kind = MIRE_REPORT_MEMORY;
     report->memory.trigger = "foom";
     report->exit = (struct report_exit){.known = true, .verdict = "foom", .confidence_ppm = 1000000};
-    build_note(kit->b, "MetricKit does not tell how much memory the process held, nor which code held it");
+    build_note(kit->b, "MetricKit reports neither the amount of memory of the process nor the code that held it");
 }
 
 static void read_kind(struct kit *kit, enum kit_kind kind, uint32_t meta)

@@ -111,7 +111,7 @@ void metrickit_install(struct build *b, const struct json *json)
     const char *install = look_text(b, json, look_root(json, "mire"), "install");
     if (strlen(install) != 2 * sizeof b->report->device.install ||
         !hex_parse(b->report->device.install, install, sizeof b->report->device.install))
-        build_note(b, "MetricKit tells no installation: all such reports count as one");
+        build_note(b, "MetricKit names no installation: all such reports count as one");
 }
 
 void metrickit_join(struct build *b, const struct json *json, const struct metrickit_period *period)
@@ -131,5 +131,5 @@ void metrickit_join(struct build *b, const struct json *json, const struct metri
     else if (runs)
         build_note(b, "%u runs of the period can be the diagnostic's", fitting);
     if (period->end.known && (fitting != 1 || !b->report->exit.known))
-        build_note(b, "MetricKit tells a period, not the moment: the event counts at its end");
+        build_note(b, "MetricKit names a period, not the moment: the event counts at the end of the period");
 }

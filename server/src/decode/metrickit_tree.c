@@ -220,7 +220,7 @@ void metrickit_tree(struct build *b, const struct json *json, uint32_t tree)
     if (per_thread)
         read_threads(&reading, stacks);
     else if (b->report->kind == MIRE_REPORT_MEMORY)
-        build_note(b, "the tree of counts is not kept: it does not tell which code holds the memory");
+        build_note(b, "the tree of counts is not kept: it does not show which code holds the memory");
     else
         read_counts(&reading, stacks);
     if (reading.unresolved)

@@ -40,7 +40,7 @@ static enum bind_outcome read_row(struct report_java *out, struct bind *bind, co
     out->number = java->number.known ? (int64_t)java->number.values[row] : -1;
     if (out->number < 0 && !(out->class_name[0] && out->method[0]))
         return bind_wrong_element(bind, out->class_name[0] ? MIRE_NAME_METHOD : MIRE_NAME_CLASS, row,
-                                  "must name a text where no number is told");
+                                  "must name a text where there is no number");
     return MIRE_BIND_OK;
 }
 

@@ -166,7 +166,7 @@ static bool read_tables(struct pprof *p)
     if (!tables_ended(&p->tables, &message))
         return false;
     if (!p->type_count)
-        return tables_refuse(&p->tables, 0, "this profile tells no type of values");
+        return tables_refuse(&p->tables, 0, "this profile names no type of values");
     if (!p->tables.strings.count || tables_text(&p->tables, 0)[0])
         return tables_refuse(&p->tables, 0, "the table of texts must begin with the empty one");
     tables_sort(&p->tables);

@@ -80,5 +80,5 @@ void profile_values_settle(struct profile_values *values, struct build *build)
         return;
     values->live_count = values->total_count;
     values->live_bytes = values->total_bytes;
-    build_note(build, "the profile tells what was allocated, and not what was freed: all of it is shown as held");
+    build_note(build, "the profile has allocations, and no frees: all of it is shown as held");
 }

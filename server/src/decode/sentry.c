@@ -200,7 +200,7 @@ static void read_device(struct sentry *s)
         install = look_root(json, "server_name") ? build_string(b, json, look_root(json, "server_name")) : "";
     install_of(device->install, install);
     if (!install[0])
-        build_note(b, "no installation is told: all such reports count as one");
+        build_note(b, "the report names no installation: all such reports count as one");
 }
 
 /* "org.example.shop@4.2+17": package, version, build. A release without @ is the version. */
@@ -378,7 +378,7 @@ static void read_kind(struct sentry *s, const struct happened *h)
         event->gate = MIRE_GATE_PING;
         event->open = contains(h->type, "fatal");
         if (!event->duration_ms)
-            build_note(s->b, "how long the hang lasted is not told");
+            build_note(s->b, "the duration of the hang is unknown");
     } else if (h->exception) {
         event->trigger = h->handled ? "exception" : "crash";
         event->name = h->type[0] ? h->type : "exception";

@@ -436,7 +436,7 @@ static void a_heap_profile_in_text(void **state)
     assert_string_equal(foreign_frame(&f, stack->node, 0), "main");
     assert_string_equal(foreign_frame(&f, stack->node, 1), "/lib/libx.so+0x1010");
     assert_true(memory->categories[0].total_bytes.known);
-    assert_true(foreign_has_note(&f, "does not tell when"));
+    assert_true(foreign_has_note(&f, "has no time of its own"));
     foreign_free(&f);
     foreign_torture(heap_text_decode, text_profile, strlen(text_profile), 1);
     static const char exact[] = "heap profile: 1: 8 [1: 8] @ heapprofile\n1: 8 [1: 8] @ 0x1\n1: x\n";
@@ -466,7 +466,7 @@ static void a_heap_profile_in_text_of_go(void **state)
     const struct memory *memory = &f.report.memory;
     assert_int_equal(memory->live_bytes, 300);
     assert_int_equal(memory->taken_wall_ms.value, 1795757925197);
-    assert_false(foreign_has_note(&f, "does not tell when"));
+    assert_false(foreign_has_note(&f, "has no time of its own"));
     const struct memory_stack *stack = &memory->stacks[0];
     assert_int_equal(stack->bytes, 200);
     assert_string_equal(foreign_frame(&f, stack->node, 1), "main.(*Cart).add");
