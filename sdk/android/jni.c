@@ -1,6 +1,6 @@
 /*
- * jni.c - the natives of dev.mire.Native: options, start and stop here, the rest in jni_context.c and jni_serve.c. Each is
- * a call of the C API, or of script/vm_stack.h.
+ * jni.c - the natives of dev.mire.Native: options, start and stop here, the rest in jni_context.c and jni_serve.c. Each
+ * is a call of the C API, or of script/vm_stack.h.
  *
  * Thread: as the call that it makes. No local reference outlives a call, and no Java exception is pending after one but
  * OutOfMemoryError.

@@ -1,10 +1,10 @@
 /*
  * others.h - stores of processes that have changed their user.
  *
- * A server that is started by root runs its workers as another user, who cannot write root's store. Such a worker creates a
- * separate store, /var/tmp/mire-<uid>/<name> (core/store_location.h). Only the program's processes know `name`, so that no
- * reports of strangers are sent. Each store has a courier whose thread accesses files as the worker's user, so links in the
- * store give that user no further rights.
+ * A server that is started by root runs its workers as another user, who cannot write root's store. Such a worker
+ * creates a separate store, /var/tmp/mire-<uid>/<name> (core/store_location.h). Only the program's processes know
+ * `name`, so that no reports of strangers are sent. Each store has a courier whose thread accesses files as the
+ * worker's user, so links in the store give that user no further rights.
  */
 #ifndef MIRE_PRELOAD_OTHERS_H
 #define MIRE_PRELOAD_OTHERS_H
@@ -24,8 +24,8 @@ struct other_users {
 };
 
 /*
- * Derive the name of the stores from the app and from the store's install identifier, which only the store's owner can read.
- * Only root can act as another user; without root the name stays empty.
+ * Derive the name of the stores from the app and from the store's install identifier, which only the store's owner can
+ * read. Only root can act as another user; without root the name stays empty.
  */
 void others_init(struct other_users *others, const mire_options *options, struct store *store);
 

@@ -2,8 +2,9 @@
  * preload.c - libmire-preload.so: the SDK for an unchanged program.
  *
  * `mire-run` starts a program with this library in LD_PRELOAD and its settings in MIRE_*. The program's children
- * inherit both, so each process of the tree is watched separately: a forked or executed child from its first waiting call on. The
- * process that mire-run started is watched from the beginning, with its launch. The library does not change the environment. Without MIRE_APP, or in a program with a sanitizer, nothing starts.
+ * inherit both, so each process of the tree is watched separately: a forked or executed child from its first waiting
+ * call on. The process that mire-run started is watched from the beginning, with its launch. The library does not
+ * change the environment. Without MIRE_APP, or in a program with a sanitizer, nothing starts.
  *
  * The loader ignores LD_PRELOAD in set-user-id programs, and static programs have no loader.
  */

@@ -28,8 +28,8 @@ struct remain {
 void remain_prepare(void);
 
 /*
- * After the end of the program, find its remaining processes. A starting daemon ends one process and begins the next, so the
- * call waits until nothing changes for a moment; without a process it returns at once.
+ * After the end of the program, find its remaining processes. A starting daemon ends one process and begins the next,
+ * so the call waits until nothing changes for a moment; without a process it returns at once.
  *
  *   store, session, path  as of points_open
  *

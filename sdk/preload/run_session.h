@@ -1,8 +1,8 @@
 /*
  * run_session.h - mire-run's session, to which all processes of its program belong.
  *
- * The session ends with the program. A service that outlives the program has a separate session under the same name, because
- * its processes know only this name. See docs/sessions.md.
+ * The session ends with the program. A service that outlives the program has a separate session under the same name,
+ * because its processes know only this name. See docs/sessions.md.
  */
 #ifndef MIRE_PRELOAD_RUN_SESSION_H
 #define MIRE_PRELOAD_RUN_SESSION_H

@@ -9,13 +9,13 @@
  *     mire_set_scene("CartActivity");
  *     mire_breadcrumb("opened the cart");
  *
- * Every report of a hang, of memory or of a kill carries the values of the instant when the report was made or the process
- * died: the values are in a mapped file, which survives SIGKILL. They can be set before mire_start, survive mire_stop, and
- * are inherited by a forked child.
+ * Every report of a hang, of memory or of a kill carries the values of the instant when the report was made or the
+ * process died: the values are in a mapped file, which survives SIGKILL. They can be set before mire_start, survive
+ * mire_stop, and are inherited by a forked child.
  *
- * Texts are UTF-8 and copied; longer ones are cut between two characters, and control characters become spaces. Privacy:
- * reports carry all values except those that the rollout excludes. Of a user's id they carry only the hash, unless the app
- * asks for the id itself.
+ * Texts are UTF-8 and copied; longer ones are cut between two characters, and control characters become spaces.
+ * Privacy: reports carry all values except those that the rollout excludes. Of a user's id they carry only the hash,
+ * unless the app asks for the id itself.
  *
  * Thread: any, except of the options.  Signal handler: mire_breadcrumb and mire_set_app_state only.
  */

@@ -115,9 +115,9 @@ MIRE_API enum mire_err mire_options_set_plain_http(mire_options *options, int al
 
 /*
  * On Apple's systems: send reports by a background NSURLSession. The system then continues a transfer while the app is
- * suspended, and for an hour after the app has ended; it starts no app for the answer. A report whose answer was not read
- * is sent again, and counts once. The system follows redirects of such a transfer without asking, so the server's URL must
- * not redirect. No effect on other systems, or with mire_options_set_transport.
+ * suspended, and for an hour after the app has ended; it starts no app for the answer. A report whose answer was not
+ * read is sent again, and counts once. The system follows redirects of such a transfer without asking, so the server's
+ * URL must not redirect. No effect on other systems, or with mire_options_set_transport.
  *
  *   background  0, the default: transfers end with the app
  *

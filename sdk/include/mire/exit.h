@@ -40,8 +40,8 @@ struct mire_run_end {
 };
 
 /*
- * Get the reason why the previous run of this program ended, for an app that starts with fewer features after a crash or a
- * kill. The library's thread judges the runs within some milliseconds of mire_start.
+ * Get the reason why the previous run of this program ended, for an app that starts with fewer features after a crash
+ * or a kill. The library's thread judges the runs within some milliseconds of mire_start.
  *
  *   out         zeroed unless MIRE_OK
  *   timeout_ms  longest wait for the judgement, milliseconds; 0: no wait
@@ -83,8 +83,9 @@ enum mire_end {
 };
 
 /*
- * Give the next mire_start the system's record of the end of an earlier run, such as ApplicationExitInfo on Android. The record outweighs every other sign of the verdict. Runs that the store does not have, or that are judged
- * already, are not affected.
+ * Give the next mire_start the system's record of the end of an earlier run, such as ApplicationExitInfo on Android.
+ * The record outweighs every other sign of the verdict. Runs that the store does not have, or that are judged already,
+ * are not affected.
  *
  *   run     from mire_run in that process
  *   end     MIRE_END_EXIT..MIRE_END_SYSTEM
@@ -95,14 +96,14 @@ enum mire_end {
 MIRE_API enum mire_err mire_options_add_end(mire_options *options, const char *run, enum mire_end end, int status);
 
 /*
- * Reads the system's trace of an ended run: the text of an ANR, or a tombstone (text or protobuf). The report of the hang or
- * crash that ended the run has its stacks; memory contents, logs and mappings do not leave the device.
+ * Reads the system's trace of an ended run: the text of an ANR, or a tombstone (text or protobuf). The report of the
+ * hang or crash that ended the run has its stacks; memory contents, logs and mappings do not leave the device.
  *
  *   run  as in mire_options_add_end
  *   out  room for `cap` bytes; a longer trace is cut
  *
- * Returns the bytes written; 0: there is none. Thread: the library's worker, for runs that ended by MIRE_END_SIGNAL, _CRASH
- * or _HANG; mire_stop waits for it.
+ * Returns the bytes written; 0: there is none. Thread: the library's worker, for runs that ended by MIRE_END_SIGNAL,
+ * _CRASH or _HANG; mire_stop waits for it.
  */
 typedef size_t mire_trace_fn(void *context, const char *run, void *out, size_t cap);
 
@@ -117,11 +118,12 @@ typedef size_t mire_trace_fn(void *context, const char *run, void *out, size_t c
 MIRE_API enum mire_err mire_options_set_trace(mire_options *options, mire_trace_fn *read, void *context);
 
 /*
- * Send a payload of MetricKit: the jsonRepresentation of MXDiagnosticPayload or MXMetricPayload, or the JSON of the Codable
- * form. Hangs, crashes, CPU and disk write exceptions and slow launches become reports; exits that MetricKit counts and
- * libmire did not see become ends of runs. The payload is stored unchanged and delivered like every report
- * (mire/delivery.h); a hook sees the payload itself. The library adds a first member, `mire`, with the installation and its
- * last runs, by which the server finds the run of a diagnostic or an exit. A payload that is sent twice counts once.
+ * Send a payload of MetricKit: the jsonRepresentation of MXDiagnosticPayload or MXMetricPayload, or the JSON of the
+ * Codable form. Hangs, crashes, CPU and disk write exceptions and slow launches become reports; exits that MetricKit
+ * counts and libmire did not see become ends of runs. The payload is stored unchanged and delivered like every report
+ * (mire/delivery.h); a hook sees the payload itself. The library adds a first member, `mire`, with the installation and
+ * its last runs, by which the server finds the run of a diagnostic or an exit. A payload that is sent twice counts
+ * once.
  *
  *   json  `size_bytes` of UTF-8; borrowed
  *

@@ -93,16 +93,16 @@ MIRE_API enum mire_err mire_memory_set(enum mire_memory_mode mode, uint32_t inte
 MIRE_API enum mire_err mire_memory_report(const char *name);
 
 /*
- * Set a gauge: an amount of memory that the app measures and the library cannot see, such as a managed heap, graphics memory
- * or bitmaps. Memory reports have the last value as a separate category, also after the process was killed. Other categories
- * may contain the same bytes, so gauges are in no sum.
+ * Set a gauge: an amount of memory that the app measures and the library cannot see, such as a managed heap, graphics
+ * memory or bitmaps. Memory reports have the last value as a separate category, also after the process was killed.
+ * Other categories may contain the same bytes, so gauges are in no sum.
  *
  *   name   1 to 32 bytes, the same in every process; at most 16 gauges
  *   bytes  0 if only `count` is meant
  *   count  number of objects, threads or descriptors; 0 if unknown
  *
- * Returns MIRE_OK, MIRE_E_ARG (no name, or too long), MIRE_E_FULL (16 others), MIRE_E_TIMEOUT. A value set before mire_start
- * is kept for it. Thread: any.  Signal handler: no.
+ * Returns MIRE_OK, MIRE_E_ARG (no name, or too long), MIRE_E_FULL (16 others), MIRE_E_TIMEOUT. A value set before
+ * mire_start is kept for it. Thread: any.  Signal handler: no.
  */
 MIRE_API enum mire_err mire_memory_gauge(const char *name, uint64_t bytes, uint64_t count);
 

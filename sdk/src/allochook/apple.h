@@ -6,7 +6,8 @@
  *     logger_apple.c   malloc_logger, a variable of libmalloc that no header declares: called after a block begins, and
  *                      before it ends. It also sees zones whose pointers cannot be changed
  *
- * Mappings have no hooks: regions_apple.c reads the mappings from the kernel instead, with the tags given by their creators.
+ * Mappings have no hooks: regions_apple.c reads the mappings from the kernel instead, with the tags given by their
+ * creators.
  *
  * Thread: one at a time.  Signal handler: no.
  */
@@ -30,7 +31,8 @@ void mire__zones_unhook(void);
  */
 enum mire_err mire__logger_hook(void);
 
-/* Stop listening. If another listener has been installed over the library's, the library's stays, and only passes events on. */
+/* Stop listening. If another listener has been installed over the library's, the library's stays, and only passes
+ * events on. */
 void mire__logger_unhook(void);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * call_site.h - the call site of a hook, and the test whether the hook needs more than the real call. For the hooks, and for
- * the app's own allocators (core/calls_memory.c).
+ * call_site.h - the call site of a hook, and the test whether the hook needs more than the real call. For the hooks,
+ * and for the app's own allocators (core/calls_memory.c).
  */
 #ifndef MIRE_ALLOCHOOK_CALL_SITE_H
 #define MIRE_ALLOCHOOK_CALL_SITE_H

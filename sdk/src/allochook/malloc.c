@@ -120,8 +120,8 @@ MIRE_SLOW static void free_unbound(void *block)
 /* ---- allocation ---- */
 
 /*
- * Record a block on the fast path. One function for all hooks, for it takes a KiB of the nearest cache. They jump to it, so
- * its caller is the program. Returns the block.
+ * Record a block on the fast path. One function for all hooks, for it takes a KiB of the nearest cache. They jump to
+ * it, so its caller is the program. Returns the block.
  */
 MIRE_SLOW static void *record_fast(struct collect_thread *self, void *block, size_t size)
 {

@@ -59,8 +59,9 @@ static bool looks_ours(int signal)
 }
 
 /*
- * Take the signal if its handler is still the library's, or the default. libc's own signal is taken also with libc's handler,
- * which is kept for libc's signals, and if the signal is ignored, as in children of posix_spawn in programs with threads.
+ * Take the signal if its handler is still the library's, or the default. libc's own signal is taken also with libc's
+ * handler, which is kept for libc's signals, and if the signal is ignored, as in children of posix_spawn in programs
+ * with threads.
  */
 static bool take(int signal)
 {
@@ -81,8 +82,8 @@ static bool take(int signal)
 }
 
 /*
- * Restore the previous action if the current one is the library's. The default action of a realtime signal ends the process, so
- * the action is restored only if no signal is pending.
+ * Restore the previous action if the current one is the library's. The default action of a realtime signal ends the
+ * process, so the action is restored only if no signal is pending.
  */
 static void release(struct sampler *sampler, int signal)
 {
@@ -143,7 +144,8 @@ bool mire__signal_holds(struct sampler *sampler)
 }
 
 /*
- * libc blocks all signals for moments, for which the caller waits, but not each time for a thread that keeps blocking them.
+ * libc blocks all signals for moments, for which the caller waits, but not each time for a thread that keeps blocking
+ * them.
  */
 static void look(struct thread_signals *there, struct sampler *sampler, uint32_t tid)
 {

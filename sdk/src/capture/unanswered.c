@@ -7,8 +7,8 @@
 #define LEAST_PPM 125000u
 
 /*
- * Is one long turn the reason? Then the turn is the hang, with a begin known to the nanosecond. A turn of less than half the wait
- * is not the reason: the loop turned, or idled, in between.
+ * Is one long turn the reason? Then the turn is the hang, with a begin known to the nanosecond. A turn of less than
+ * half the wait is not the reason: the loop turned, or idled, in between.
  */
 static bool is_the_turns(const struct check *check, const struct lane_watch *lane, const struct loop_response *response)
 {

@@ -27,7 +27,8 @@ void mire__facts_of_kernel(char *out, size_t cap_bytes);
 /* The folder below the user's home, or the app's, that keeps state and is in no backup: "/.local/state". Static. */
 const char *mire__facts_state_folder(void);
 
-/* Parts of it that every system has (facts_options.c): of the app, the app's own word on the device, and the begin of the process. */
+/* Parts of it that every system has (facts_options.c): of the app, the app's own word on the device, and the begin of
+ * the process. */
 void mire__facts_of_app(struct blackbox_facts *out, const mire_options *options, const char *install);
 void mire__facts_take_options(struct blackbox_facts *out, const mire_options *options);
 void mire__facts_of_begin(struct blackbox_facts *out);

@@ -1,6 +1,7 @@
 /*
- * metrickit_apple.c - see metrickit.h. The framework is public, and looked up so that libmire does not need it: iOS 14 and
- * macOS 12 have it. The system calls the subscriber on a queue of its own, soon after it has subscribed or a day later.
+ * metrickit_apple.c - see metrickit.h. The framework is public, and looked up so that libmire does not need it: iOS 14
+ * and macOS 12 have it. The system calls the subscriber on a queue of its own, soon after it has subscribed or a day
+ * later.
  */
 #include "core/metrickit.h"
 
@@ -30,8 +31,8 @@ static unsigned long number(id object, const char *selector)
 }
 
 /*
- * Wait, a bounded time, until the worker has judged the runs before: a payload is about one of them. A stop of the library
- * ends the wait. Thread: the system's queue.
+ * Wait, a bounded time, until the worker has judged the runs before: a payload is about one of them. A stop of the
+ * library ends the wait. Thread: the system's queue.
  */
 static void await_ends(void)
 {

@@ -1,6 +1,6 @@
 /*
- * uncaught_apple.c - see uncaught.h. The stack of the throw is the exception's own: until the handler is called, run loop and
- * dispatch have caught and thrown it again.
+ * uncaught_apple.c - see uncaught.h. The stack of the throw is the exception's own: until the handler is called, run
+ * loop and dispatch have caught and thrown it again.
  */
 #include "core/uncaught.h"
 

@@ -1,8 +1,9 @@
 /*
  * run.h - the evidence of this process.
  *
- * The first mire_start creates the file, which stays mapped for the life of the process, so that a late thread or a signal
- * handler never accesses unmapped memory. A forked child does not inherit the file; each child creates one at its start.
+ * The first mire_start creates the file, which stays mapped for the life of the process, so that a late thread or a
+ * signal handler never accesses unmapped memory. A forked child does not inherit the file; each child creates one at
+ * its start.
  */
 #ifndef MIRE_EXIT_RUN_H
 #define MIRE_EXIT_RUN_H

@@ -39,8 +39,8 @@ static inline bool is_free(const struct known_call *known)
 }
 
 /*
- * The number of questions that are allowed in the loop's work after this call, if the call belongs to a loop. A loop deeper in
- * the stack, which finds something each time, begins its turns at its own waits.
+ * The number of questions that are allowed in the loop's work after this call, if the call belongs to a loop. A loop
+ * deeper in the stack, which finds something each time, begins its turns at its own waits.
  */
 static uint32_t questions_of(const struct gate *gate, const struct known_call *known)
 {
@@ -65,9 +65,9 @@ static bool lies_outside(const struct gate *gate, uint32_t row, struct gate_call
 }
 
 /*
- * May a long wait deeper than the loop's be a question of the work that is answered at once? A known outer loop allows some
- * questions in a turn. Without an outer loop, the second question from one place may be the loop itself, which finds something
- * each time.
+ * May a long wait deeper than the loop's be a question of the work that is answered at once? A known outer loop allows
+ * some questions in a turn. Without an outer loop, the second question from one place may be the loop itself, which
+ * finds something each time.
  */
 static bool may_ask(struct asked_calls *deep, struct gate_call call, uint64_t turn, uint32_t questions)
 {

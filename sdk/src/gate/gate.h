@@ -95,8 +95,8 @@ bool mire__gate_exit(void);
 void mire__gate_await(void (*start)(void *context), void *context);
 
 /*
- * From now on call `notify` before the process executes another program, with the time, and with 0 after an execution that
- * failed or at an exit. `notify` is signal-safe. Thread: before any other.
+ * From now on call `notify` before the process executes another program, with the time, and with 0 after an execution
+ * that failed or at an exit. `notify` is signal-safe. Thread: before any other.
  */
 void mire__gate_on_exec(void (*notify)(uint64_t now_ns));
 
@@ -109,7 +109,8 @@ bool mire__gate_in_child(void);
 /* Copy a lane's words. False: the lane has no thread. Thread: check thread, as the next six. */
 bool mire__gate_look(struct gate_view *out, uint32_t lane);
 
-/* The end of the turn, if it was stored, of a thread that is no longer watched, which may have left in it. False: it was not stored. */
+/* The end of the turn, if it was stored, of a thread that is no longer watched, which may have left in it. False: it
+ * was not stored. */
 bool mire__gate_look_last(struct gate_view *out, uint32_t lane, uint64_t turn);
 
 /* The calls that have slept, the outermost first, with the number of each. Returns how many there are. */

@@ -9,8 +9,8 @@
  *     asked   the answer of the same call (`real`) with a wait of at most MIRE_WAIT_SHORT_MS; 0: nothing is ready yet, or
  *             the call has no such form
  *
- * Each row makes a hook `mire__hook_NAME`, which replaces NAME: by GOT patching in libmire, by name in the preload library.
- * Signal-safe if NAME is.
+ * Each row makes a hook `mire__hook_NAME`, which replaces NAME: by GOT patching in libmire, by name in the preload
+ * library. Signal-safe if NAME is.
  */
 #ifndef MIRE_GATE_HOOKS_H
 #define MIRE_GATE_HOOKS_H
@@ -61,8 +61,8 @@ static inline int mire__wait_short(int *timeout)
 static const struct timespec mire__no_time;
 
 /*
- * The same for select, which changes its sets and its time: if nothing is ready yet, the sets are restored, and the time is
- * the remaining time. `real` is select. 0 also for sets that are larger than an fd_set.
+ * The same for select, which changes its sets and its time: if nothing is ready yet, the sets are restored, and the
+ * time is the remaining time. `real` is select. 0 also for sets that are larger than an fd_set.
  */
 int mire__hook_ask_select(int (*real)(int, fd_set *, fd_set *, fd_set *, struct timeval *), int count, fd_set *in,
                           fd_set *out, fd_set *err, struct timeval *timeout);
@@ -104,8 +104,8 @@ MIRE_HOOKS(MIRE_HOOK_DECLARE)
 /* clang-format on */
 
 /*
- * The body of a hook. A preloaded function with the call's name contains the body instead of a call of the hook, because the
- * gate uses the caller's return address and stack.
+ * The body of a hook. A preloaded function with the call's name contains the body instead of a call of the hook,
+ * because the gate uses the caller's return address and stack.
  */
 /* clang-format off */
 #define MIRE_HOOK_BODY(result, name, parameters, arguments, waits, on, length, asked)       \
@@ -148,8 +148,8 @@ void mire__hooks_find_terminals(void);
 bool mire__hook_is_terminal(int fd);
 
 /*
- * The program reads one byte, as from a keyboard: is the descriptor an unknown terminal? Looks at the first such read, the
- * second, the fourth and so on, because the number may belong to a new file. errno stays.
+ * The program reads one byte, as from a keyboard: is the descriptor an unknown terminal? Looks at the first such read,
+ * the second, the fourth and so on, because the number may belong to a new file. errno stays.
  */
 void mire__hook_look_at_byte(int fd);
 
@@ -167,7 +167,8 @@ static inline bool mire__hook_asks_user(int fd, size_t size)
 enum mire__wait_length mire__hook_wait_for_user(int fd);
 
 /*
- * Look up the functions that the hooks call. Without this call each hook looks up its function on first use, with RTLD_NEXT.
+ * Look up the functions that the hooks call. Without this call each hook looks up its function on first use, with
+ * RTLD_NEXT.
  *   handle  RTLD_DEFAULT where hooks are patched in, RTLD_NEXT where they are found by name
  * Signal handler: no.
  */

@@ -17,8 +17,8 @@ bool mire__block_table_as_put(struct live_block *was, bool *replaced, struct hea
                               const struct live_block *block);
 
 /*
- * Move a block out of its shadow entry: add an entry here and clear the shadow entry, unless another thread has cleared it
- * first. At any instant header->moving and the shadow entry determine the place of the block.
+ * Move a block out of its shadow entry: add an entry here and clear the shadow entry, unless another thread has cleared
+ * it first. At any instant header->moving and the shadow entry determine the place of the block.
  *   at, shadow  the shadow entry, and its value
  * Returns whether the block is here now. If not, for lack of room or of a lock, the shadow entry is unchanged; counted.
  * Thread: reclaimer.

@@ -8,11 +8,11 @@
  * thread outside. So threads pay one store to enter and one to leave; the barrier is the reclaimer's alone
  * (mire__barrier_all).
  *
- * Counters are all allocations and frees of a thread, by size class; so the sums over all slots are exact, also in
- * the file of a killed process, but for the call in flight. Peaks need the sum over all threads at one instant: each
- * thread reports to the peaks its change since its last report, when that is more than MIRE_PUBLISH_BYTES or MIRE_PUBLISH_COUNT. So
- * a peak is exact where one thread allocates and frees a class; each other thread may add that much error, in either
- * direction.
+ * Counters are all allocations and frees of a thread, by size class; so the sums over all slots are exact, also in the
+ * file of a killed process, but for the call in flight. Peaks need the sum over all threads at one instant: each thread
+ * reports to the peaks its change since its last report, when that is more than MIRE_PUBLISH_BYTES or
+ * MIRE_PUBLISH_COUNT. So a peak is exact where one thread allocates and frees a class; each other thread may add that
+ * much error, in either direction.
  */
 #ifndef MIRE_HEAP_COUNTERS_H
 #define MIRE_HEAP_COUNTERS_H

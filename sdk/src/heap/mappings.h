@@ -17,15 +17,16 @@
 #include "heapread/read.h"
 
 /*
- * Record a new mapping, which replaces the mappings it overlaps. If an adjacent mapping below has the same kind and stack, that
- * mapping grows instead (a break that moves, a stack).
+ * Record a new mapping, which replaces the mappings it overlaps. If an adjacent mapping below has the same kind and
+ * stack, that mapping grows instead (a break that moves, a stack).
  *   start, bytes  multiples of a page, as the kernel rounds them; with 0 bytes nothing happens
  *   node          stack of the call, 0 if unknown
  * Returns false if the mapping was dropped.
  */
 bool mire__mappings_as_map(struct heap *heap, uint64_t start, uint64_t bytes, enum heap_kind kind, uint32_t node);
 
-/* The same for a mapping that was found in the kernel's list, with an unknown stack. A mapping that is recorded already does not change. */
+/* The same for a mapping that was found in the kernel's list, with an unknown stack. A mapping that is recorded
+ * already does not change. */
 bool mire__mappings_as_renew(struct heap *heap, uint64_t start, uint64_t bytes, enum heap_kind kind);
 
 /* Does the range hold addresses without memory (MIRE_KIND_RESERVED)? */
@@ -38,8 +39,8 @@ bool mire__mappings_as_is_reserved(struct heap *heap, uint64_t start, uint64_t b
 bool mire__mappings_as_commit(struct heap *heap, uint64_t start, uint64_t bytes, enum heap_kind kind, uint32_t node);
 
 /*
- * Record a thread's stack, which the C library maps and unmaps without a hook. If the range contains a mapping of the program,
- * the program supplied the stack, and nothing changes.
+ * Record a thread's stack, which the C library maps and unmaps without a hook. If the range contains a mapping of the
+ * program, the program supplied the stack, and nothing changes.
  *
  *   node   the stack that made the thread
  *   owner  the thread, not 0
@@ -57,8 +58,8 @@ struct mapping_was {
 };
 
 /*
- * [start, start + bytes) is unmapped; *was is the last mapping in the range. If the system call fails afterwards, the caller
- * undoes the change by recording the mapping again.
+ * [start, start + bytes) is unmapped; *was is the last mapping in the range. If the system call fails afterwards, the
+ * caller undoes the change by recording the mapping again.
  */
 bool mire__mappings_as_take(struct mapping_was *was, struct heap *heap, uint64_t start, uint64_t bytes);
 

@@ -1,6 +1,6 @@
 /*
- * modules.h - loaded and unloaded modules: a stack taken in a library keeps the library's name after the library was unloaded
- * and another one was loaded at the same addresses. Reports call a module an image.
+ * modules.h - loaded and unloaded modules: a stack taken in a library keeps the library's name after the library was
+ * unloaded and another one was loaded at the same addresses. Reports call a module an image.
  *
  * Add an image before a stack with its addresses is recorded; a pc that is first seen without an image never gets one.
  */
@@ -19,8 +19,8 @@ struct heap_image_facts {
 };
 
 /*
- * Record a loaded image. The entry of a known image is reused, also if the image returns to the addresses from which it was
- * unloaded. Overlapped images count as unloaded.
+ * Record a loaded image. The entry of a known image is reused, also if the image returns to the addresses from which it
+ * was unloaded. Overlapped images count as unloaded.
  *   index_out  may be NULL
  * Returns MIRE_OK, MIRE_E_RANGE (start >= end, nothing done), MIRE_E_FULL (table full or busy; counted).
  * Thread: any, inside its slot or without one; takes up to a millisecond.

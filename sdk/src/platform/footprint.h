@@ -54,7 +54,8 @@ struct memory_room {
 };
 void mire__memory_room(struct memory_room *out, const struct cgroup *cgroup);
 
-/* Bytes that this user may still write to a directory's disk; 0: unknown, or a system on which apps must justify the question. */
+/* Bytes that this user may still write to a directory's disk; 0: unknown, or a system on which apps must justify the
+ * question. */
 uint64_t mire__disk_free(const char *directory);
 
 /* OOM kills by the kernel's count. */

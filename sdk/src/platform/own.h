@@ -1,9 +1,9 @@
 /*
  * own.h - the C library's functions that allocate or create threads, for the library's own use.
  *
- * While the program has one thread, glibc takes no locks, in its allocator and elsewhere. A second thread, even an idle one,
- * would end this optimisation for ever. Therefore a second copy of the C library, in a separate link-map namespace (dlmopen),
- * can create the library's threads, which then allocate with that copy only:
+ * While the program has one thread, glibc takes no locks, in its allocator and elsewhere. A second thread, even an idle
+ * one, would end this optimisation for ever. Therefore a second copy of the C library, in a separate link-map namespace
+ * (dlmopen), can create the library's threads, which then allocate with that copy only:
  *
  *     the program's threads --> its C library          __libc_single_threaded until the program creates a thread
  *     mire-check, worker    --> the second copy        thread stacks and their storage are the loader's, shared by both
@@ -36,13 +36,13 @@ struct own_calls {
 extern struct own_calls mire__own;
 
 /*
- * Load a second copy, in a program that has one thread. A forked child loads a new copy, because a thread of the parent may
- * have been inside the parent's copy.
+ * Load a second copy, in a program that has one thread. A forked child loads a new copy, because a thread of the parent
+ * may have been inside the parent's copy.
  *   library  a file name by the loader's rules: a library that is loaded beside the copy, and uses it
  *   MIRE_SECOND_LIBC=0 in the environment prevents the copy
- * Returns whether there is a copy: only with glibc 2.34 and later, not under sanitizers, and not in the child of a child of a
- * child.
- * Thread: the program's, outside of handlers, while no thread of the library runs and the library has allocated nothing.
+ * Returns whether there is a copy: only with glibc 2.34 and later, not under sanitizers, and not in the child of a
+ * child of a child. Thread: the program's, outside of handlers, while no thread of the library runs and the library has
+ * allocated nothing.
  */
 bool mire__own_open(const char *library);
 
@@ -52,12 +52,13 @@ bool mire__own_is_sanitized(void);
 /* A function of `library` or of the second copy; NULL. Thread: as mire__own_open, after it. */
 void *mire__own_find(const char *name);
 
-/* Is the calling thread the library's, and does the program's C library take no locks, as it knows only its one thread? */
+/* Is the calling thread the library's, and does the program's C library take no locks, as it knows only its one
+ * thread? */
 bool mire__own_is_beside(void);
 
 /*
- * Prepare for a lock that the program's threads take too: if mire__own_is_beside, make the program's C library take locks from
- * now on, which takes 10 ms.
+ * Prepare for a lock that the program's threads take too: if mire__own_is_beside, make the program's C library take
+ * locks from now on, which takes 10 ms.
  */
 void mire__own_share(void);
 
@@ -74,8 +75,8 @@ bool mire__own_has_joined(pthread_t thread);
 void mire__thread_call_self(const char *name);
 
 /*
- * Release the pages of the second copy's files that were touched by loading and by creating threads: few of them are needed
- * later, and the kernel reads those again. Thread: any of the library's.
+ * Release the pages of the second copy's files that were touched by loading and by creating threads: few of them are
+ * needed later, and the kernel reads those again. Thread: any of the library's.
  */
 void mire__own_rest(void);
 

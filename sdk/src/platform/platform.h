@@ -242,8 +242,9 @@ struct thread_counters {
 void mire__thread_counters(struct thread_counters *out, uint32_t tid);
 
 /*
- * waited: the time in which a thread waited for a processor, since its begin; a wait that still lasts counts when it ends.
- * 0 where the kernel does not report it. awake: that and the time in which it ran; the rest it slept, or was stopped.
+ * waited: the time in which a thread waited for a processor, since its begin; a wait that still lasts counts when it
+ * ends. 0 where the kernel does not report it. awake: that and the time in which it ran; the rest it slept, or was
+ * stopped.
  */
 uint64_t mire__thread_waited_ns(uint32_t tid);
 uint64_t mire__thread_awake_ns(uint32_t tid);

@@ -39,8 +39,8 @@ void mire__signal_as_block(const sigset_t *set);
 void mire__signal_as_give_stack(void *stack, size_t size_bytes);
 
 /*
- * Does a tracing parent continue the process after each signal? mire-run does. No signal is sent to the child of any other
- * tracer, because a program may be traced by a parent that does not expect the signal.
+ * Does a tracing parent continue the process after each signal? mire-run does. No signal is sent to the child of any
+ * other tracer, because a program may be traced by a parent that does not expect the signal.
  */
 extern _Atomic uint32_t mire__signal_parent_continues;
 
@@ -58,7 +58,8 @@ void mire__signal_own(uintptr_t handler);
 void mire__signal_as_note_stack(size_t size_bytes);
 int mire__signal_stack_flag(void);
 
-/* Create an empty file, and remove a file, by calls that no hook sees. Returns whether the file exists. Signal handler: yes. */
+/* Create an empty file, and remove a file, by calls that no hook sees. Returns whether the file exists. Signal
+ * handler: yes. */
 bool mire__file_as_create(const char *path);
 void mire__file_as_remove(const char *path);
 

@@ -8,8 +8,8 @@
  *     flags                        feature flags: the tags that begin with "flag."
  *     tag:NAME                     that tag
  *
- * Other words have no effect. Excluded values stay in the blackbox and are in no report, including the reports of runs that died
- * before the words arrived. The words apply to the whole process.
+ * Other words have no effect. Excluded values stay in the blackbox and are in no report, including the reports of runs
+ * that died before the words arrived. The words apply to the whole process.
  */
 #ifndef MIRE_REPORT_LEFT_OUT_H
 #define MIRE_REPORT_LEFT_OUT_H

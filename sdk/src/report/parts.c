@@ -206,9 +206,9 @@ static uint64_t last_footprint(const struct memory_said *said)
 }
 
 /*
- * The footprint at the end. The parent's wait gives the largest resident set. If that set exceeds all looks, and the process was
- * growing at the last look, or the set exceeds the looks by far, the process died at that size. Otherwise the footprint is the
- * sum of the tables, at least the last look and at most that set.
+ * The footprint at the end. The parent's wait gives the largest resident set. If that set exceeds all looks, and the
+ * process was growing at the last look, or the set exceeds the looks by far, the process died at that size. Otherwise
+ * the footprint is the sum of the tables, at least the last look and at most that set.
  */
 static void find_footprint(struct memory_draft *draft, double known)
 {

@@ -41,8 +41,8 @@ bool mire__recovery_seal_box(struct recovery *recovery, struct blackbox *box, co
                              uint64_t written_ms);
 
 /*
- * Read the system's trace of a judged run, if any, and find the event of the trace; without one an event is made. The trace is
- * kept until mire__recovery_leave_trace.
+ * Read the system's trace of a judged run, if any, and find the event of the trace; without one an event is made. The
+ * trace is kept until mire__recovery_leave_trace.
  */
 void mire__recovery_take_trace(struct recovery *recovery, struct blackbox *box, const char *run,
                                const struct exit_end *end);

@@ -60,8 +60,9 @@ enum mire_err mire__report_build(struct report *out, const struct blackbox *box,
 void mire__report_fini(struct report *report);
 
 /*
- * Seal a payload of the system's own. It stays as it is; in front of an object's members comes one more, `mire`, with the
- * installation and its last runs, by which the server finds the run of a diagnostic or an exit (server/src/decode/metrickit_run.c).
+ * Seal a payload of the system's own. It stays as it is; in front of an object's members comes one more, `mire`, with
+ * the installation and its last runs, by which the server finds the run of a diagnostic or an exit
+ * (server/src/decode/metrickit_run.c).
  *   json  size bytes, at most MIRE_REPORT_JSON_MAX
  *   now   the run that lasts
  * Returns MIRE_OK, MIRE_E_ARG (no diagnostic and no count of exits is in it), MIRE_E_MEMORY, or as mire__store_put.

@@ -1,8 +1,8 @@
 /*
  * seal.c - reports into the store: of the live blackbox, and of dead ones.
  *
- * A process may be killed between sealing a report and clearing its hang. Then the process that recovers the box seals the
- * hang again, under the same id: in the store the report replaces the first, at the server it is a repeat.
+ * A process may be killed between sealing a report and clearing its hang. Then the process that recovers the box seals
+ * the hang again, under the same id: in the store the report replaces the first, at the server it is a repeat.
  */
 #include "report/recovery.h"
 
@@ -161,8 +161,8 @@ static uint64_t mono_of(const struct blackbox *box, uint64_t wall_ms, uint64_t l
 }
 
 /*
- * The end of the process: the parent's time if known; otherwise the latest of the last look, the evidence, and the last write to
- * the box, which is the time of death if the box has a mark of the death.
+ * The end of the process: the parent's time if known; otherwise the latest of the last look, the evidence, and the last
+ * write to the box, which is the time of death if the box has a mark of the death.
  */
 static uint64_t end_of(const struct recovery *recovery, const struct blackbox *box, const struct exit_end *end,
                        uint64_t written_ms)

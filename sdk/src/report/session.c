@@ -18,8 +18,8 @@ struct draft_session {
 };
 
 /*
- * Hangs that are in the lanes and not counted: the process was killed, or ended itself without exit, during the hang. A hang that
- * was sealed, and not cleared before the process was killed, is counted already.
+ * Hangs that are in the lanes and not counted: the process was killed, or ended itself without exit, during the hang. A
+ * hang that was sealed, and not cleared before the process was killed, is counted already.
  */
 static void add_uncounted(struct session_counts *out, const struct blackbox *box)
 {

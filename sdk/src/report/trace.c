@@ -1,6 +1,6 @@
 /*
- * trace.c - the system's trace of an ended run: it goes with the report of the hang or crash that ended the run. If the library
- * saw neither, an event without samples is made for it, whose stacks are those of the trace.
+ * trace.c - the system's trace of an ended run: it goes with the report of the hang or crash that ended the run. If the
+ * library saw neither, an event without samples is made for it, whose stacks are those of the trace.
  */
 #include "report/recovery.h"
 
@@ -60,8 +60,8 @@ static bool ended_before(struct event *out, const struct blackbox *box, uint32_t
 }
 
 /*
- * The system may look late: the main thread is idle again, and the slow message is over. A sentence about the last hang of the
- * main thread before the end; "" if it is too long ago, or the box no longer has it.
+ * The system may look late: the main thread is idle again, and the slow message is over. A sentence about the last hang
+ * of the main thread before the end; "" if it is too long ago, or the box no longer has it.
  */
 static void note_hang_before(char out[MIRE_TRACE_NOTE_BYTES], const struct blackbox *box, uint64_t seen_ns)
 {
@@ -91,7 +91,8 @@ static void make_id(uint8_t id[16], const char *run, uint64_t wall_ms)
     id[8] = (uint8_t)(0x80 | (id[8] & 0x3f));
 }
 
-/* Make the event of a hang or crash that only the system saw, from the last sign of life on. The box is a private copy. */
+/* Make the event of a hang or crash that only the system saw, from the last sign of life on. The box is a private
+ * copy. */
 static uint32_t make_event(struct blackbox *box, const char *run, const struct exit_end *end)
 {
     uint32_t lane = find_free_lane(box), length_ms = is_crash(end) ? 0 : ANR_MS;

@@ -33,7 +33,8 @@ void mire__vm_stack_open(uint32_t tid)
 void mire__vm_stack_close(void)
 {
     atomic_store(&given.tid, 0);
-    /* The word changes, so that a thread about to wait for it does not. One that takes a stack looks at tid afterwards. */
+    /* The word changes, so that a thread about to wait for it does not. One that takes a stack looks at tid
+     * afterwards. */
     while (!turn(VM_ASKED, VM_CLOSED) && !turn(VM_IDLE, VM_CLOSED) && !turn(VM_GIVEN, VM_CLOSED)) {
         uint32_t state = atomic_load(&given.state);
 

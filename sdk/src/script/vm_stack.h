@@ -1,11 +1,13 @@
 /*
- * vm_stack.h - the stack of a thread as reported by its virtual machine, such as Java's. The native stack shows only the machine.
+ * vm_stack.h - the stack of a thread as reported by its virtual machine, such as Java's. The native stack shows only
+ * the machine.
  *
  *     check thread   ask -----------------------> takes the native stack ----------------> answer: names, or nothing
  *     VM's thread     '-> await: tid, begin -> asks its machine -> frame, frame, ... -> give --'
  *
- * A thread of the virtual machine serves one watched thread, and sleeps while nothing is sampled. The check thread waits at most
- * MIRE_ANSWER_NS, and not again before the late answer has come, because the machine may have stopped all of its threads.
+ * A thread of the virtual machine serves one watched thread, and sleeps while nothing is sampled. The check thread
+ * waits at most MIRE_ANSWER_NS, and not again before the late answer has come, because the machine may have stopped all
+ * of its threads.
  *
  *     state    IDLE, GIVEN --ask--> ASKED --await--> TAKING --give--> GIVEN; IDLE, ASKED, GIVEN --close--> CLOSED --open--> IDLE
  */
@@ -53,7 +55,8 @@ void mire__vm_stack_give(struct vm_stack *stack);
 
 /* ---- check thread ---- */
 
-/* Does a thread of the virtual machine serve this thread? The machine may stop a served thread, also for a late answer. */
+/* Does a thread of the virtual machine serve this thread? The machine may stop a served thread, also for a late
+ * answer. */
 bool mire__vm_stack_serves(uint32_t tid);
 
 /* Ask for the stack of this thread. False: the thread is not served, or the last answer has not come yet. */

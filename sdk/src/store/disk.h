@@ -22,8 +22,8 @@ struct disk_part {
 enum mire_err mire__disk_make_dir(const char *path);
 
 /*
- * Create a file beside `path` and lock it, so that mire__store_sweep ignores the file until it is closed. The caller renames
- * the file before closing it.
+ * Create a file beside `path` and lock it, so that mire__store_sweep ignores the file until it is closed. The caller
+ * renames the file before closing it.
  *
  *   aside   path of the file
  *   access  O_WRONLY or O_RDWR

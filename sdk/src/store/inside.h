@@ -54,8 +54,8 @@ bool mire__outbox_put(struct store *store, const struct store_report *report);
 void mire__store_go_home(struct store *store);
 
 /*
- * If the store's directory was deleted, create it again, and count its content as one loss, MIRE_DROP_BROKEN. After a chroot
- * the name means another place, and nothing is created. False: the directory exists, or cannot be created.
+ * If the store's directory was deleted, create it again, and count its content as one loss, MIRE_DROP_BROKEN. After a
+ * chroot the name means another place, and nothing is created. False: the directory exists, or cannot be created.
  */
 bool mire__store_remake(struct store *store);
 
@@ -129,7 +129,8 @@ struct ledger {
     int lock;
     uint64_t counts[MIRE_DROP_REASONS];
     uint64_t taken[MIRE_DROP_REASONS]; /* from store.unsaved; given back if the file cannot be written */
-    /* A report that is being sealed with `losses`, which the counts lack already. It replaces a report with the losses `replaced`. */
+    /* A report that is being sealed with `losses`, which the counts lack already. It replaces a report with the losses
+     * `replaced`. */
     bool sealing;
     char id[MIRE_STORE_ID_LENGTH + 1];
     uint64_t losses[MIRE_DROP_REASONS], replaced[MIRE_DROP_REASONS];

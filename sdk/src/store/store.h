@@ -163,7 +163,8 @@ struct store_report {
  * Seal a report; the counts in it leave the ledger. A second report with the same id replaces the first, whose counts
  * return. Then reports are dropped until the limits hold: those beyond the age limit, except the new one; then those of
  * the lowest value, of equals the oldest. A report that cannot be written goes into the outbox if there is one
- * (outbox.h). A directory that was deleted is made again. A report that cannot be stored at all is not counted: the caller knows whether it is lost.
+ * (outbox.h). A directory that was deleted is made again. A report that cannot be stored at all is not counted: the
+ * caller knows whether it is lost.
  *
  *   now_ms  wall clock, for the age of other reports
  *
@@ -232,7 +233,8 @@ void mire__store_count_drops(struct store *store, const uint64_t counts[MIRE_DRO
  */
 void mire__store_wait_in(struct store *store, _Atomic uint64_t *words);
 
-/* The directory in which it was opened has been deleted or replaced since, and with it all that was in it. Thread: any. */
+/* The directory in which it was opened has been deleted or replaced since, and with it all that was in it. Thread:
+ * any. */
 bool mire__store_was_removed(const struct store *store);
 
 /* errno of the last report that could not be written; 0: none. */

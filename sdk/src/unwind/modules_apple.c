@@ -1,8 +1,8 @@
 /*
  * modules_apple.c - the loaded modules, by the list that dyld keeps for debuggers; see modules.h. Signal-safe.
  *
- * The kernel has the address of the list (TASK_DYLD_INFO). dyld changes the list under a lock that is never taken here: during a
- * change the pointer is NULL, and the list of the last read stays. All reads expect memory that may vanish.
+ * The kernel has the address of the list (TASK_DYLD_INFO). dyld changes the list under a lock that is never taken here:
+ * during a change the pointer is NULL, and the list of the last read stays. All reads expect memory that may vanish.
  */
 #include "unwind/modules.h"
 

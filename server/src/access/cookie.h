@@ -1,8 +1,8 @@
 /*
  * cookie.h - the cookie of a sign-in. Pure.
  *
- * Over TLS the name begins with __Host-: the browser then accepts the cookie from this host only, over TLS only, for all paths.
- * On plain HTTP, which is allowed on loopback, the name has no prefix.
+ * Over TLS the name begins with __Host-: the browser then accepts the cookie from this host only, over TLS only, for
+ * all paths. On plain HTTP, which is allowed on loopback, the name has no prefix.
  */
 #ifndef MIRE_ACCESS_COOKIE_H
 #define MIRE_ACCESS_COOKIE_H

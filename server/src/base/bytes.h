@@ -1,8 +1,8 @@
 /*
  * bytes.h - little-endian numbers from untrusted bytes.
  *
- * The functions check no bounds. Each documents the largest number of bytes that it reads, so that a caller can check once for
- * several numbers.
+ * The functions check no bounds. Each documents the largest number of bytes that it reads, so that a caller can check
+ * once for several numbers.
  */
 #ifndef MIRE_BASE_BYTES_H
 #define MIRE_BASE_BYTES_H

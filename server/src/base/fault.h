@@ -1,6 +1,6 @@
 /*
- * fault.h - faults of the server, which every function passes up unchanged. Outcomes are above zero; each function defines
- * its own.
+ * fault.h - faults of the server, which every function passes up unchanged. Outcomes are above zero; each function
+ * defines its own.
  */
 #ifndef MIRE_BASE_FAULT_H
 #define MIRE_BASE_FAULT_H

@@ -1,8 +1,8 @@
 /*
  * problem.h - a problem with the input of a person or a client, in words.
  *
- * The caller owns the struct; the function that finds the problem fills it. http converts it to RFC 9457 problem+json, the
- * command line prints it.
+ * The caller owns the struct; the function that finds the problem fills it. http converts it to RFC 9457 problem+json,
+ * the command line prints it.
  */
 #ifndef MIRE_BASE_PROBLEM_H
 #define MIRE_BASE_PROBLEM_H

@@ -1,10 +1,9 @@
 /*
  * vault.h - seals secrets that mired keeps for others: tokens of trackers, addresses and secrets of alert channels.
  *
- * The database holds only sealed text. The keys are in a file outside of the database: one key a line, 64 hex digits. The first
- * key seals; the others open text that was sealed before a change of the key. Sealed text is bound to its purpose and its app
- * (XChaCha20-Poly1305 of libsodium), and opens for no other.
- * Threads: any; a vault does not change.
+ * The database holds only sealed text. The keys are in a file outside of the database: one key a line, 64 hex digits.
+ * The first key seals; the others open text that was sealed before a change of the key. Sealed text is bound to its
+ * purpose and its app (XChaCha20-Poly1305 of libsodium), and opens for no other. Threads: any; a vault does not change.
  */
 #ifndef MIRE_BASE_VAULT_H
 #define MIRE_BASE_VAULT_H

@@ -11,10 +11,10 @@ struct nearby;
 struct pg;
 
 /*
- * Merge the new issues of every app with automatic merges: the issues opened since the round before the last; in the first
- * round the newest issues. A new issue is merged into the most similar of the open issues before it, unless one of the two
- * was merged, split or taken out before. Activity and audit log record the merge, and a person can undo the merge. 0 or a
- * fault, which is logged. Thread: upkeep's.
+ * Merge the new issues of every app with automatic merges: the issues opened since the round before the last; in the
+ * first round the newest issues. A new issue is merged into the most similar of the open issues before it, unless one
+ * of the two was merged, split or taken out before. Activity and audit log record the merge, and a person can undo the
+ * merge. 0 or a fault, which is logged. Thread: upkeep's.
  */
 struct merges {
     int64_t last, before; /* numbers of the newest issue of the last two rounds; 0: none yet */

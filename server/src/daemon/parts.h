@@ -92,7 +92,8 @@ int daemon_write_port(const struct daemon *daemon);
 /* The address of the dashboard in links: public_url, or mired's address for a browser on this machine. */
 void daemon_find_base(char out[MIRE_SETTING_MAX], const struct daemon *daemon);
 
-/* Start the parts that process reports: workers, rekey, the search for debug files, alerts. The tables are ready. 0 or a fault. */
+/* Start the parts that process reports: workers, rekey, the search for debug files, alerts. The tables are ready. 0 or
+ * a fault. */
 int daemon_start_work(struct daemon *daemon);
 
 #endif

@@ -76,7 +76,8 @@ static bool is_blank(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* Text of UTF-16 without a mark: of its first two characters, each beside a zero byte, one is plain and the other too, or blank. */
+/* Text of UTF-16 without a mark: of its first two characters, each beside a zero byte, one is plain and the other too,
+ * or blank. */
 static const char *utf16_without_mark(const char *head, size_t len)
 {
     for (size_t low = 0; len >= 4 && low < 2; low++)
@@ -249,7 +250,8 @@ static bool scan_byte(struct scan *scan, bool *without, char c)
     return false;
 }
 
-/* Bytes at the front that change nothing: of a string up to its next quote or backslash, else up to a bracket or quote. */
+/* Bytes at the front that change nothing: of a string up to its next quote or backslash, else up to a bracket or
+ * quote. */
 static size_t scan_skip(const struct scan *scan, const char *bytes, size_t len)
 {
     static const bool matters[256] = {['"'] = true, ['{'] = true, ['}'] = true, ['['] = true, [']'] = true};

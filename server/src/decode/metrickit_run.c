@@ -5,9 +5,9 @@
  *     {"mire":{"install":"...","runs":[{"pid":71,"start_wall_ms":...,"seen_wall_ms":...,"verdict":"crash"}, ...]},
  *      "timeStampBegin":..., "crashDiagnostics":[ ... ]}
  *
- * A run is excluded if it does not overlap the period, or if its process number differs from the diagnostic's, which is present
- * from iOS 17 on. A crash or a kill for memory ended its run, so runs with another end, or without an end, are excluded, too. If
- * exactly one run remains, the diagnostic belongs to it.
+ * A run is excluded if it does not overlap the period, or if its process number differs from the diagnostic's, which is
+ * present from iOS 17 on. A crash or a kill for memory ended its run, so runs with another end, or without an end, are
+ * excluded, too. If exactly one run remains, the diagnostic belongs to it.
  */
 #include "decode/metrickit_run.h"
 

@@ -1,6 +1,6 @@
 /*
- * plain.c - decompresses a body, up to MIRE_DECODE_PLAIN_MAX bytes and MIRE_DECODE_RATIO_MAX bytes for each byte of the body,
- * regardless of the size in the body.
+ * plain.c - decompresses a body, up to MIRE_DECODE_PLAIN_MAX bytes and MIRE_DECODE_RATIO_MAX bytes for each byte of the
+ * body, regardless of the size in the body.
  */
 #include "decode/decode.h"
 

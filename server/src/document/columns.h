@@ -1,6 +1,6 @@
 /*
- * columns.h - locations, nodes and samples of the resolved-stack document, as binary columns after the JSON. As text these
- * thousands of numbers would be most of a document's bytes and time. Inside document/ only.
+ * columns.h - locations, nodes and samples of the resolved-stack document, as binary columns after the JSON. As text
+ * these thousands of numbers would be most of a document's bytes and time. Inside document/ only.
  *
  *     texts      their number, then each text after its length: functions, images and files, each once
  *     a table    the columns in order; the first column is complete and begins with the number of rows

@@ -1,9 +1,10 @@
 /*
  * rules_index.h - compiled packs in memory, and an index that finds rules without trying each. Inside feature/ only.
  *
- * Rules lie in a tree by the beginning of their function (prefixes.h), module patterns in two trees by their beginning. A lookup
- * walks along the name once: the rules at the visited nodes are candidates, and the first candidate that matches decides. Rules
- * of other names cost nothing. Rules whose function begins with a star, or is an expression, are tried for every name.
+ * Rules lie in a tree by the beginning of their function (prefixes.h), module patterns in two trees by their beginning.
+ * A lookup walks along the name once: the rules at the visited nodes are candidates, and the first candidate that
+ * matches decides. Rules of other names cost nothing. Rules whose function begins with a star, or is an expression, are
+ * tried for every name.
  */
 #ifndef MIRE_FEATURE_RULES_INDEX_H
 #define MIRE_FEATURE_RULES_INDEX_H

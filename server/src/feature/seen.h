@@ -1,5 +1,6 @@
 /*
- * seen.h - a cache of the rules' answers for the reports of a batch: most reports of an app have the same modules and functions.
+ * seen.h - a cache of the rules' answers for the reports of a batch: most reports of an app have the same modules and
+ * functions.
  *
  * The answers lie in one arena, and are forgotten with it (seen_forget). One thread at a time.
  */

@@ -1,11 +1,11 @@
 /*
  * accept.c - new connections: counted against the limits, and assigned to the network thread with fewer connections.
  *
- * When all connections are in use, a new connection replaces the connection whose client has been silent for the longest time.
- * Therefore a crowd of clients that send nothing, or one byte now and then, only crowds out itself.
+ * When all connections are in use, a new connection replaces the connection whose client has been silent for the
+ * longest time. Therefore a crowd of clients that send nothing, or one byte now and then, only crowds out itself.
  *
- * When more connections are accepted than a network thread can start, further ones wait in the kernel's queue, in their order:
- * closing one there would hit the honest client among them, which comes last.
+ * When more connections are accepted than a network thread can start, further ones wait in the kernel's queue, in their
+ * order: closing one there would hit the honest client among them, which comes last.
  */
 #include "http/inside.h"
 
@@ -118,8 +118,8 @@ void accept_listen(struct http_server *server, bool on)
 }
 
 /*
- * False: wait until a thread has started the accepted connections. Both sides write before they read: the threads write their
- * count, this thread writes `accept_waits`. So at least one side sees the other's write and listens again.
+ * False: wait until a thread has started the accepted connections. Both sides write before they read: the threads write
+ * their count, this thread writes `accept_waits`. So at least one side sees the other's write and listens again.
  */
 static bool may_accept(struct http_server *server)
 {

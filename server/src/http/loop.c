@@ -1,9 +1,9 @@
 /*
  * loop.c - a network thread: waits for events, and runs its connections until each has to wait again.
  *
- * Events are edge-triggered: a connection keeps the kernel's last answer in may_read and may_write, and its registration never
- * changes. Invariants: only the loop's own thread touches its connections, and an ended connection is freed after the current
- * events, which may still name it.
+ * Events are edge-triggered: a connection keeps the kernel's last answer in may_read and may_write, and its
+ * registration never changes. Invariants: only the loop's own thread touches its connections, and an ended connection
+ * is freed after the current events, which may still name it.
  */
 #include "http/inside.h"
 

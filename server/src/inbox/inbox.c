@@ -59,8 +59,8 @@ struct inbox_keys {
 };
 
 /*
- * Statements come in two forms: for all slots, where $1 is unused, and for the one in $1, which Citus sends to that slot's
- * machine alone.
+ * Statements come in two forms: for all slots, where $1 is unused, and for the one in $1, which Citus sends to that
+ * slot's machine alone.
  */
 #define IN_ALL "$1::smallint IS NOT NULL"
 #define IN_ONE "slot = $1"

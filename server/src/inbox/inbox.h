@@ -34,8 +34,8 @@ struct inbox_row {
 };
 
 /*
- * Store `count` rows durably, all or none, in one transaction on one connection. Rows that are stored already do not change.
- * 0 means committed; after MIRE_FAULT_AWAY the rows may be committed or not, and the caller stores them again.
+ * Store `count` rows durably, all or none, in one transaction on one connection. Rows that are stored already do not
+ * change. 0 means committed; after MIRE_FAULT_AWAY the rows may be committed or not, and the caller stores them again.
  */
 int inbox_store_batch(struct pg *pg, const struct inbox_row *rows, size_t count);
 
@@ -69,8 +69,9 @@ struct inbox_turn {
 };
 
 /*
- * Claim up to `cap` due reports of one app, oldest first, inside the caller's write transaction; until its end other workers
- * skip these reports. Apps take turns, so that a flood of one does not delay the others. Rows without a report are removed.
+ * Claim up to `cap` due reports of one app, oldest first, inside the caller's write transaction; until its end other
+ * workers skip these reports. Apps take turns, so that a flood of one does not delay the others. Rows without a report
+ * are removed.
  *   cap        1..MIRE_INBOX_CLAIM_MAX
  *   max_bytes  limit for all bodies; the first report is claimed in any case
  *   got_out    reports claimed; 0: nothing is due
@@ -80,8 +81,8 @@ int inbox_claim(struct inbox_claim *out, size_t cap, size_t max_bytes, size_t *g
                 struct arena *arena, struct inbox_turn *turn);
 
 /*
- * Claim one report, due or not, by slot, day and report_id; fills in app_id and attempts. Waits while a worker has the report.
- * 1 claimed, 0 not in the inbox, below zero a fault.
+ * Claim one report, due or not, by slot, day and report_id; fills in app_id and attempts. Waits while a worker has the
+ * report. 1 claimed, 0 not in the inbox, below zero a fault.
  */
 int inbox_find(struct inbox_claim *claim, struct pg_tx *tx);
 
@@ -89,8 +90,8 @@ int inbox_find(struct inbox_claim *claim, struct pg_tx *tx);
 int inbox_finish(struct pg_tx *tx, const struct inbox_claim *const *claims, size_t count);
 
 /*
- * Count a failed attempt. After MIRE_INBOX_ATTEMPTS_MAX attempts, or at once if `is_final` (the report itself is at fault), the
- * report becomes a dead letter; otherwise it is due again after 2, 4, 8, 16 seconds.
+ * Count a failed attempt. After MIRE_INBOX_ATTEMPTS_MAX attempts, or at once if `is_final` (the report itself is at
+ * fault), the report becomes a dead letter; otherwise it is due again after 2, 4, 8, 16 seconds.
  *   stage   decode, symbolicate, feature, cluster, aggregate
  *   reason  the stage's message
  * 0 or a fault.
@@ -106,8 +107,8 @@ struct inbox_depth {
 int inbox_depth(struct inbox_depth *out, struct pg *pg);
 
 /*
- * A wake-up between ingest and the workers of one process: inbox_wake() wakes a waiting worker. The wake-up is a hint; workers
- * of other processes poll. Any thread.
+ * A wake-up between ingest and the workers of one process: inbox_wake() wakes a waiting worker. The wake-up is a hint;
+ * workers of other processes poll. Any thread.
  */
 struct inbox_wakeup;
 int inbox_wakeup_new(struct inbox_wakeup **out);

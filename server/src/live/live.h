@@ -23,9 +23,9 @@ struct pg;
 int live_start(struct live **out, struct pg *pg);
 
 /*
- * Answer when the news of the app are no longer `seen`, or after 50 seconds with the same. New reports alone are announced
- * five seconds after the request came, so that a page does not load again with every batch. MIRE_HTTP_LATER, or
- * MIRE_HTTP_DONE with a problem in the reply. Any thread.
+ * Answer when the news of the app are no longer `seen`, or after 50 seconds with the same. New reports alone are
+ * announced five seconds after the request came, so that a page does not load again with every batch. MIRE_HTTP_LATER,
+ * or MIRE_HTTP_DONE with a problem in the reply. Any thread.
  */
 int live_wait(struct live *live, struct request *request, struct reply *reply, int32_t app, const struct news *seen);
 

@@ -1,6 +1,6 @@
 /*
- * context.h - the parts of a report's context by which people find the event: the user's hash, and the kept tags. Pure; texts
- * lie in the arena. Thread: any.
+ * context.h - the parts of a report's context by which people find the event: the user's hash, and the kept tags. Pure;
+ * texts lie in the arena. Thread: any.
  */
 #ifndef MIRE_MODEL_CONTEXT_H
 #define MIRE_MODEL_CONTEXT_H

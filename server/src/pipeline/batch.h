@@ -3,8 +3,8 @@
  *
  *     claim -> derive one by one -> place (version, issue, tree) -> store, table by table -> COMMIT
  *
- * A malformed report becomes a dead letter within the batch. A batch that fails is rolled back, and the next batch is half as
- * large, until a report that always fails is alone in its batch; then the failed attempt is counted.
+ * A malformed report becomes a dead letter within the batch. A batch that fails is rolled back, and the next batch is
+ * half as large, until a report that always fails is alone in its batch; then the failed attempt is counted.
  */
 #ifndef MIRE_PIPELINE_BATCH_H
 #define MIRE_PIPELINE_BATCH_H

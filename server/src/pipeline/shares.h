@@ -1,9 +1,9 @@
 /*
  * shares.h - the sampling shares of all versions of an app's rollout. Inside pipeline/ only.
  *
- * A report has the probability p with which each plugin was on, and stands for 1/p events. Anyone with the ingest key can write
- * any p. Therefore a share counts only if some version of the app's rollout, or the default rollout, had this share for the
- * plugin before the report was received. A report with any other share counts as one event.
+ * A report has the probability p with which each plugin was on, and stands for 1/p events. Anyone with the ingest key
+ * can write any p. Therefore a share counts only if some version of the app's rollout, or the default rollout, had this
+ * share for the plugin before the report was received. A report with any other share counts as one event.
  *
  * Shares are cached until other apps need the room, and are read again when a report has an unknown share. One thread.
  */

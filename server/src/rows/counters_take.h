@@ -1,10 +1,9 @@
 /*
- * counters_take.h - takes reports out of the counters again: the reverse of counters.h and session.h. Every function
- * runs inside the caller's transaction and returns 0 or a fault. The reports' own rows are deleted before, so that the
- * longest and the newest are those of the reports that are left.
+ * counters_take.h - subtracts reports from the counters: the reverse of counters.h and session.h. Every function runs
+ * inside the caller's transaction and returns 0 or a fault. The reports' own rows are deleted before, so that the
+ * longest and the newest are those of the remaining reports.
  *
- * Rows are locked in the order in which counters.h locks them. A sum of no report goes; what rounding leaves in a sum
- * that counts nothing is removed.
+ * Rows are locked in the order of counters.h. A sum without reports is deleted, with the rest that rounding has left.
  */
 #ifndef MIRE_ROWS_COUNTERS_TAKE_H
 #define MIRE_ROWS_COUNTERS_TAKE_H
@@ -14,15 +13,15 @@
 #include "pg/pg.h"
 #include "rows/session.h"
 
-/* Take reports of one app, as they were added, from version_hour, issue_hour, turn_hour and arrival_day. */
+/* Subtract reports of one app, as they were added, from version_hour, issue_hour, turn_hour and arrival_day. */
 int rows_hours_take(struct pg_tx *tx, struct arena *arena, const struct hour_row *hours, size_t count);
 
-/* Take session records of one app, and the ends of runs that they contain, from session_day, session_end_day and
+/* Subtract session records of one app, with the ends of runs in them, from session_day, session_end_day and
  * arrival_day. */
 int rows_sessions_take(struct pg_tx *tx, struct arena *arena, const struct session_row *sessions, size_t count);
 int rows_session_ends_take(struct pg_tx *tx, struct arena *arena, const struct rows_session_end *ends, size_t count);
 
-/* Take what reports of one app lost from loss_day. */
+/* Subtract the losses in reports of one app from loss_day. */
 int rows_losses_take(struct pg_tx *tx, const struct loss_row *losses, size_t count);
 
 #endif

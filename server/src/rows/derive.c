@@ -2,9 +2,9 @@
  * derive.c - the statements behind derive.h, text beside binding.
  *
  * Workers lock rows in one order: version, app (alone), issue, issue_tree (tree.c), event, event_stack, image,
- * split_wanted, missing_set and report_missing (missing.c), issue_memory (memory.c), memory_baseline, healthy, session, then counters
- * (counters.c, session.c); rows of one table by rising key. So two batches cannot deadlock;
- * if they do, PostgreSQL ends one of them, and it is processed again.
+ * split_wanted, missing_set and report_missing (missing.c), issue_memory (memory.c), memory_baseline, healthy, session,
+ * then counters (counters.c, session.c); rows of one table by rising key. So two batches cannot deadlock; if they do,
+ * PostgreSQL ends one of them, and it is processed again.
  */
 #include "rows/derive.h"
 

@@ -1,11 +1,11 @@
 /*
- * forget.h - reports that are taken out again, as rows: all of an installation, all that a key sent, or one report.
+ * forget.h - the rows of jobs that forget reports: all of an installation, all sent with a key, or one report.
  *
  *     rows_forget_ask --> forget_job --rows_forget_queue--> forget_queue --rows_forget_claim--> forget/counters.h
  *                                                                                         --> rows_forget_delete
  *
- * forget/forget.h takes them out, in the background. Every function runs inside the caller's transaction and returns 0 or a
- * fault unless it says otherwise.
+ * forget/forget.h deletes the reports in the background. Every function runs inside the caller's transaction and
+ * returns 0 or a fault unless its comment says otherwise.
  */
 #ifndef MIRE_ROWS_FORGET_H
 #define MIRE_ROWS_FORGET_H
@@ -24,7 +24,7 @@ struct forget_ask {
     const char *author, *reason;
 };
 
-/* The reports that are there now. Which of the waiting ones are of an installation is not known yet. */
+/* The reports that are stored now. The installation of a report in the inbox is not known yet. */
 struct forget_found {
     int64_t reports; /* of every kind */
     double events;   /* events that the reports stand for */
@@ -53,7 +53,7 @@ void rows_forget_read(struct forget_job *out, const struct pg_rows *rows, size_t
  * zero a fault. A job ends when no report that came before it waits in the inbox. */
 int rows_forget_queue(struct pg_tx *tx);
 
-/* A stored report that is taken out. Texts and body live as long as the rows. */
+/* A stored report of a job. Texts and body live as long as the rows. */
 struct forget_stored {
     int64_t job;
     struct report_key key;

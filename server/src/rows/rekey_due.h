@@ -6,8 +6,8 @@
  *                                                                              --end--> gone_to
  *
  * Tables are locked in the order of derive.h, rows of one table by rising key. A transaction that changes issues, or
- * opens several, locks the row of their app first (rows_rekey_alone). So no deadlock is possible between two of them,
- * or between one of them and a worker that takes a new report.
+ * opens several, locks the row of their app first (rows_rekey_alone). Therefore no deadlock is possible between two such
+ * transactions, or with a worker that takes a new report.
  */
 #ifndef MIRE_ROWS_REKEY_DUE_H
 #define MIRE_ROWS_REKEY_DUE_H
@@ -16,38 +16,38 @@
 #include "model/rows.h"
 #include "pg/pg.h"
 
-#define MIRE_REKEY_ATTEMPTS_MAX 3 /* after so many a report stays unchanged */
+#define MIRE_REKEY_ATTEMPTS_MAX 3 /* after this number a report stays unchanged */
 
 /*
- * Queue more reports of an arrived debug file or of a job. 1: some were queued, 0: there is nothing to queue, below
- * zero a fault.
+ * Queue more reports of an arrived debug file or of a job. 1: some were queued, 0: nothing to queue, below zero a
+ * fault.
  *
- * Reports of a file are queued once every transaction has ended that may have worked on a report without seeing the
- * file. A later transaction sees the arrival (rows_symbol_arrivals) and looks for the file itself. Reports of a job are
- * queued once every transaction has ended that may have used the older rules; a later one asks for the app's version.
+ * Reports of a file are queued after the end of every transaction that may have processed a report without seeing the
+ * file. Later transactions see the arrival (rows_symbol_arrivals) and look for the file themselves. Reports of a job
+ * are queued after the end of every transaction that may have used the older rules; later ones read the app's version.
  */
 int rows_rekey_queue(struct pg_tx *tx, struct arena *arena);
 
-/* A stored report that is due. Texts and body live as long as the claim's rows; of one that is gone key, job and attempts are
- * known only. */
+/* A stored report that is due. Texts and body live as long as the claim's rows. Of a deleted report only key, job and attempts
+ * are known. */
 struct rekey_stored {
     int64_t job;
     bool preview;
     const char *rules; /* of the job; NULL: none */
     int attempts;      /* failed ones */
-    int64_t stands;    /* reports that it stands for, with itself */
-    bool misses;       /* it may lack another debug file now than before: not of a job of rules */
+    int64_t stands;    /* reports that the kept report stands for, including itself */
+    bool misses;       /* the set of missing debug files may have changed: not in a job of rules */
     struct report_key key;
     bool gone; /* the report, or its event, was deleted */
     int32_t app_id;
     int64_t received_us, occurred_us, issue_id, version_id;
     int32_t tree;
-    const char *category; /* that it was counted in */
+    const char *category; /* in the counters */
     int64_t subject_bytes;
     struct {
         bool unnamed; /* keyed by addresses */
         const char *caller1, *caller1_image, *caller2, *caller2_image;
-    } issue; /* that the report is in */
+    } issue; /* of the report now */
     const char *format, *encoding;
     struct pg_bytes body;
     struct pg_bytes document; /* resolved stacks of an event of memory; otherwise empty */
@@ -62,18 +62,18 @@ struct rekey_wish {
 struct rekey_claim {
     struct rekey_stored *stored; /* by rising key; in the arena */
     size_t count;
-    struct pg_rows *rows; /* that their texts and bodies are in; pg_rows_free */
+    struct pg_rows *rows; /* with the texts and bodies; pg_rows_free */
 };
 
 /*
- * Claim reports of the next slot from `from_slot` on that has any, at least one; other transactions skip them until this
- * one ends. All are of one slot, so that they are on one machine where there are several. The events are locked by rising
- * key. A report that is due for two jobs may come twice. A preview comes before all other jobs, because somebody waits
- * for it.
+ * Claim at least one report of the next slot with due reports, from `from_slot` on; other transactions skip these
+ * reports until this one ends. All are of one slot, so that they are on one machine of several. The events are locked
+ * by rising key. A report that is due for two jobs may appear twice. A preview comes before all other jobs, because a
+ * person waits for its result.
  */
 int rows_rekey_claim(struct rekey_claim *out, struct pg_tx *tx, struct arena *arena, const struct rekey_wish *wish);
 
-/* Take reports out of the queue, each for its job. */
+/* Remove reports from the queue, each for its job. */
 struct rekey_done {
     struct report_key key;
     int64_t job;
@@ -87,22 +87,22 @@ int rows_rekey_fail(struct pg_tx *tx, const struct rekey_stored *stored);
 int rows_rekey_count_attempt(struct pg_tx *tx, const struct report_key *key);
 
 /*
- * Let an issue without kept reports lead to another one, which takes its counters. 1: done, 0: it has reports, below
- * zero a fault.
+ * Let an issue without kept reports lead to another issue, which takes the counters. 1: done, 0: the issue has reports,
+ * below zero a fault.
  */
 int rows_issue_leave(struct pg_tx *tx, struct arena *arena, int32_t app_id, int64_t from, int64_t to);
 
-/* Lock the issues of an app against others of these transactions until this one ends. */
+/* Lock the issues of an app against other such transactions until this one ends. */
 int rows_rekey_alone(struct pg_tx *tx, int32_t app_id);
 
 /* The issue of a feature, as stored. */
 struct rekey_issue {
     int64_t issue_id;
     int64_t first_seen_us;
-    bool gone; /* it was emptied and leads to another issue */
+    bool gone; /* the issue was emptied and leads to another one */
 };
 
-/* 1 found, 0 there is none, below zero a fault. */
+/* 1 found, 0 not found, below zero a fault. */
 int rows_rekey_find(struct rekey_issue *out, struct pg_tx *tx, int32_t app_id, const uint8_t key[MIRE_FEATURE_KEY_LEN]);
 
 /*
@@ -111,21 +111,21 @@ int rows_rekey_find(struct rekey_issue *out, struct pg_tx *tx, int32_t app_id, c
  */
 int rows_issue_rename(struct pg_tx *tx, int64_t issue_id, const struct issue_row *issue);
 
-/* Copy the state of the issue `from` to one that was opened for its reports; and its first_seen if `unnamed` keys led
- * there. */
+/* Copy the state of the issue `from` to an issue that was opened for its reports; and first_seen if the reports came by
+ * `unnamed` keys. */
 int rows_issue_inherit(struct pg_tx *tx, int64_t issue_id, int64_t from);
 
 /*
- * Replace the stored events of reports and their stacks, unless they are what is stored already: most reports stay as they
- * were. event.rules_version is of the rules that changed the row last.
+ * Replace the stored events of reports and their stacks if they differ: most reports do not change. event.rules_version
+ * is of the rules that changed the row last.
  *
- *   changed_out  set of the events that are others than before; false before
+ *   changed_out  set to true for each changed event; false before the call
  *   documents    of the events
  */
 int rows_events_move(bool *changed_out, struct pg_tx *tx, struct arena *arena, const struct event_row *const *events,
                      const struct pg_bytes *documents, size_t count);
 
-/* Before new rows of these reports are stored: delete those of the modules that they lacked. */
+/* Delete the rows of missing debug files of these reports, before new ones are stored. */
 struct rows_missing;
 int rows_missing_debug_forget(struct pg_tx *tx, struct arena *arena, const struct rows_missing *reports, size_t count);
 
@@ -138,14 +138,14 @@ struct rekey_step {
     int64_t reports, failed;
 };
 
-/* Each flow, of a slot, a job, an issue before and a feature, once. */
+/* Each flow (slot, job, previous issue, feature) once. */
 int rows_rekey_count(struct pg_tx *tx, struct arena *arena, const struct rekey_step *steps, size_t count);
 
 /*
- * Bring a job with an empty queue a step closer to its end. An emptied issue leads to the issue that got most of its
+ * Take the next step to the end of a job with an empty queue. An emptied issue leads to the issue that got most of its
  * reports, which takes over the older first_seen and the counters of reports that are no longer stored. After the last
- * one, these issues get the state that most of their reports had. 1: a step was done, 0: no job is so far, below zero a
- * fault.
+ * emptied issue, these issues get the state of most of their reports. 1: a step was done, 0: no job has an empty queue,
+ * below zero a fault.
  */
 int rows_rekey_end(struct pg_tx *tx, struct arena *arena);
 

@@ -1,8 +1,8 @@
 /*
- * view_sql.h - the pieces that statements about a view share.
+ * view_sql.h - common pieces of statements about a view.
  *
  * Parameters 1 to 5 of every statement about a view are: $1 app, $2 from, $3 to, $4 versions wanted, $5 versions not
- * wanted; statements about counters have the slots as $6, so that their index is entered with slot and hour.
+ * wanted; statements about counters have the slots as $6, because slot and hour lead the index of counters.
  */
 #ifndef MIRE_ROWS_VIEW_SQL_H
 #define MIRE_ROWS_VIEW_SQL_H
@@ -30,14 +30,14 @@
     "NOT EXISTS (SELECT FROM unnest(" words "::text[]) word WHERE strpos(coalesce(w.texts, " ISSUE_TEXT "), lower(word)) = 0)"
 
 /*
- * Counters and reports have the issue of their key; issue_shown has the issue that it is shown as, by tree or as a
- * whole. For sums `t` by issue_id and tree: FROM t SHOWN_JOIN("t"), with SHOWN_ID("t") the issue they are shown as.
+ * Counters and reports have the issue of their key; issue_shown maps this issue, or one of its trees, to the issue it
+ * is shown as. For sums `t` by issue_id and tree: FROM t SHOWN_JOIN("t"), where SHOWN_ID("t") is the shown issue.
  */
 #define SHOWN_JOIN(t) \
     " LEFT JOIN issue_shown part ON part.app_id = $1 AND part.issue_id = " t ".issue_id AND part.tree = " t ".tree AND part.tree <> 0" \
     " LEFT JOIN issue_shown whole ON whole.app_id = $1 AND whole.issue_id = " t ".issue_id AND whole.tree = 0 "
 #define SHOWN_ID(t) "coalesce(part.shown_id, whole.shown_id, " t ".issue_id)"
-/* For an issue `i` that others are shown as: the facts of all of them together, joined as `w`. */
+/* For an issue `i` with merged issues: the facts of all together, joined as `w`. */
 #define WHOLES \
     " LEFT JOIN (SELECT s.shown_id, string_agg(" ISSUE_TEXT ", ' ') AS texts, min(i.first_seen) AS first_seen," \
     "   (array_agg(i.first_version_id ORDER BY i.first_seen))[1] AS first_version_id, count(*) AS members" \
@@ -50,9 +50,9 @@
     "state, is_regressed, state_version, state_from_next, until_at, until_devices, until_per_1000, state_at"
 
 /*
- * Rows of one issue, its number in parameter `p`. If the issue has rows in issue_shown (view->many), it includes
- * others, or lacks parts of its own. OF_ISSUE(view, SQL) is the matching statement, of a macro SQL(WHICH) with
- * WHICH("6") in it.
+ * Rows of one issue, with its number in parameter `p`. If the issue has rows in issue_shown (view->many), other issues
+ * are shown as this one, or parts of this one as others. OF_ISSUE(view, SQL) is the matching statement, of a macro
+ * SQL(WHICH) that contains WHICH("6").
  */
 #define ISSUE_ALONE(p) " AND issue_id = $" p
 #define ISSUE_MANY(p) \
@@ -84,15 +84,15 @@
 int population_of_rows(struct population *out, struct arena *arena, const struct pg_rows *rows, int column);
 
 /*
- * Does the app have trees that were split off? Only then are sums grouped by tree: one more column to group by, even a
- * constant one, costs a third. 0 or a fault.
+ * Does the app have split trees? Only then are sums grouped by tree: one more column to group by, even a constant one,
+ * costs a third. 0 or a fault.
  */
 int rows_splits_read(bool *out, struct pg_tx *tx, int32_t app);
 #define TREE_IF(split)    ((split) ? "tree" : "0")
 #define BY_TREE_IF(split) ((split) ? ", tree" : "")
 
 /*
- * The issues whose reports may be shown as one of these. A query of its own, because the planner estimates by the list.
+ * The issues whose reports may be shown as one of these. A separate query, because the planner estimates by the list.
  */
 struct issue_keys {
     int64_t *issues;

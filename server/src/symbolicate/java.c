@@ -3,9 +3,9 @@
  *
  * A method that the compiler generated has no location: its node becomes its caller's.
  *
- * Code that R8 moved out of several methods, an outline, has a separate frame, which is in no source file. The frame's line
- * selects a location in the caller. The node of the outline becomes that location, beside the caller's own, with the calls that
- * were inlined into the outline below:
+ * Code that R8 moved out of several methods, an outline, has a separate frame, which is in no source file. The frame's
+ * line selects a location in the caller. The node of the outline becomes that location, beside the caller's own, with
+ * the calls that were inlined into the outline below:
  *
  *     wire trie                  resolved trie
  *     n1 caller, line 7   -->    m1 caller at the location of line 7

@@ -1,6 +1,6 @@
 /*
- * heard.c - see heard.h. References: GitHub "Validating webhook deliveries", GitLab "Webhook events", Jira "Webhooks", Linear
- * "Securing webhooks".
+ * heard.c - see heard.h. References: GitHub "Validating webhook deliveries", GitLab "Webhook events", Jira "Webhooks",
+ * Linear "Securing webhooks".
  */
 #include "ticket/heard.h"
 #include "ticket/json_at.h"

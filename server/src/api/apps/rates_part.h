@@ -9,7 +9,8 @@
 /* Its members, into the object that is open. */
 void part_rates(struct json_writer *w, const struct session_sums *sums);
 
-/* RatesUsers, as the member "users": shares of user days, from rows_session_totals_read. NULL: null, there is no record. */
+/* RatesUsers, as the member "users": shares of user days, from rows_session_totals_read. NULL: null, there is no
+ * record. */
 void part_users(struct json_writer *w, const struct cell_sums *sums);
 
 /* SessionSpreads, as the member "spreads": percentiles of quantities of sessions. NULL: there are no records. */

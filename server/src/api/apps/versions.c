@@ -1,6 +1,6 @@
 /*
- * versions.c - GET /api/v1/apps/{app}/versions: the versions of an app, newest first, each with its share of the sessions by
- * day, its rates and its issues.
+ * versions.c - GET /api/v1/apps/{app}/versions: the versions of an app, newest first, each with its share of the
+ * sessions by day, its rates and its issues.
  */
 #include "api/apps/rates_part.h"
 #include "api/call.h"

@@ -43,7 +43,8 @@ static int read_order(struct group_order *order, struct call *call)
     return order->sort == ROWS_SORT_CHANGE && !order->falling ? call_refuse(call, "sort", SORTS) : 0;
 }
 
-/* The ranks of what changed: the first of the comparison has the highest. A change is told of all devices, not of some. */
+/* The ranks of what changed: the first of the comparison has the highest. A change is told of all devices, not of
+ * some. */
 static int read_changed(struct group_order *order, struct call *call)
 {
     const char *sort = request_query(call->request, "sort");
@@ -203,8 +204,8 @@ static bool has_all(const struct view *view, const struct group_page *page)
 }
 
 /*
- * The devices of the groups on the page, and of all matching groups together. The latter are of the app's cells if the view leaves no
- * issue out, else of each matching issue, and not counted if more than PAGE_ISSUES match.
+ * The devices of the groups on the page, and of all matching groups together. The latter are of the app's cells if the
+ * view leaves no issue out, else of each matching issue, and not counted if more than PAGE_ISSUES match.
  */
 static int read_page_devices(struct kept *kept, const struct group_page *page, const struct group_order *order,
                              struct call *call)

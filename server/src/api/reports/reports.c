@@ -1,5 +1,6 @@
 /*
- * reports.c - the reports of an issue or of an app, newest first, page by page: all, or those of a user, a scene or a tag.
+ * reports.c - the reports of an issue or of an app, newest first, page by page: all, or those of a user, a scene or a
+ * tag.
  */
 #include "api/call.h"
 #include "api/handlers.h"

@@ -1,4 +1,5 @@
-/* tracker.c - GET, PUT and DELETE .../tracker: the project in which tickets of an app are made. No answer contains the token. */
+/* tracker.c - GET, PUT and DELETE .../tracker: the project in which tickets of an app are made. No answer contains the
+ * token. */
 #include "api/call.h"
 #include "api/handlers.h"
 #include "api/parts.h"
