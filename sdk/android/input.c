@@ -33,7 +33,7 @@ static bool is_watched(void)
     return atomic_load_explicit(&input.counts, memory_order_acquire) && pthread_equal(pthread_self(), input.thread);
 }
 
-/* The window of a socket; else a free row, or NULL. */
+/* The window of a socket; otherwise a free row, or NULL. */
 static struct window *window_of(int fd)
 {
     struct window *spare = NULL;

@@ -209,7 +209,7 @@ MIRE_API enum mire_err mire_options_set_launch(mire_options *options, int watche
  * server, and for plugins that the document does not mention.
  *
  *   probability  0..1, default 1. Reports carry it; the server weights its counts by it if one of its rollouts has the
- *                same probability, else each report counts once
+ *                same probability, otherwise each report counts once
  *
  * A hash of a random identifier in the store decides whether this installation is in; a larger fraction keeps all
  * installations that were in before. In an installation that is out, mire_start succeeds, nothing is watched, and the

@@ -1,5 +1,5 @@
 /*
- * call_stack.h - the stack of a call as a node of the tables: from the thread's cache of stacks, else by a walk.
+ * call_stack.h - the stack of a call as a node of the tables: from the thread's cache of stacks, otherwise by a walk.
  *
  *     registers at the call --> stack_cache.h --> node
  *                                   '- not there: walk (unwind/self.h) --> new frames --> nodes (heap/stacks.h)
@@ -43,7 +43,7 @@ MIRE_INLINE uint32_t mire__call_stack_as_cached(const struct call_stack *stack, 
     return entry ? mire__stack_cache_as_node(entry, &stack->walk) : 0;
 }
 
-/* The node from the cache, else by a walk. */
+/* The node from the cache, otherwise by a walk. */
 static inline uint32_t mire__call_stack_as_node(struct call_stack *stack, struct heap *heap, struct step_cache *steps,
                                                 const struct self_frame *from)
 {

@@ -28,13 +28,13 @@ struct collect_thread {
     uint32_t drawn;                      /* index of the interval that `more` was drawn by */
     uint32_t stack_of;                   /* the thread whose stack was recorded */
     int64_t more;                        /* sampling budget beyond `collect_left` (platform/locals.h), bytes */
-    uint64_t stack_start, stack_end;     /* the stack's mapping, if it was recorded; else 0 */
+    uint64_t stack_start, stack_end;     /* the stack's mapping, if it was recorded; otherwise 0 */
     uint64_t random;
 
     /* The members that each call in exact mode reads, in one cache line. */
     _Alignas(64) struct heap_slot *slot; /* mire__collect_has_slot */
     struct heap *heap;                   /* of the slot; stays mapped for ever */
-    uint64_t fast_path_flags;            /* the tables' flags while this thread may take the fast path; else 0 */
+    uint64_t fast_path_flags;            /* the tables' flags while this thread may take the fast path; otherwise 0 */
     _Atomic uint64_t calling_sp;         /* the stack pointer of a hook whose real call is under way; 0 none */
     uint64_t calling_size;               /* the size that this call allocates */
     struct call_stack stack;

@@ -220,7 +220,7 @@ MIRE_INLINE void mire__stack_cache_learn(struct stack_cache *cache, struct stack
     mire__stack_cache_follow(cache, entry);
 }
 
-/* The node of an entry that was found, if its base stands too; else 0. */
+/* The node of an entry that was found, if its base stands too; otherwise 0. */
 uint32_t mire__stack_cache_as_node(const struct stack_entry *entry, const struct self_walk *walk);
 
 #endif

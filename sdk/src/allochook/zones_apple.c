@@ -298,7 +298,7 @@ static bool change(malloc_zone_t *zone, const malloc_zone_t *real, void (*set)(m
     return true;
 }
 
-/* The row of a zone: its own, else a free one; NULL: there is no room. */
+/* The row of a zone: its own, otherwise a free one; NULL: there is no room. */
 static struct zone *row_of(const malloc_zone_t *zone)
 {
     uint32_t count = atomic_load(&zones_count);

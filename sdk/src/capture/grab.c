@@ -183,7 +183,7 @@ static bool uses_processor(uint32_t tid)
 
 /*
  * Is the thread on a processor, or waiting for one? Those that sleep are read. In *loss_out: MIRE_LOSS_NONE, it has
- * been read; else why it cannot be.
+ * been read; otherwise why it cannot be.
  */
 static bool runs(enum mire__loss *loss_out, struct sample *out, struct sampler *sampler, uint32_t tid)
 {

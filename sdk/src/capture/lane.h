@@ -83,7 +83,7 @@ uint64_t mire__lane_step(struct check *check, struct lane_watch *lane);
 /* Inside lane.c: sample the open event if it is due, and store it. Returns the time of the next step. */
 uint64_t mire__lane_follow(struct check *check, struct lane_watch *lane, const struct gate_view *view);
 
-/* Inside lane.c: the open turn has ended at end_ns. Closes its event if it is a hang, else discards it. */
+/* Inside lane.c: the open turn has ended at end_ns. Closes its event if it is a hang, otherwise discards it. */
 void mire__lane_finish(struct check *check, struct lane_watch *lane, uint64_t end_ns);
 uint64_t mire__lane_threshold_ms(const struct check *check, const struct lane_watch *lane);
 

@@ -13,7 +13,7 @@
 #define SETTINGS_COUNT (sizeof(struct capture_settings) / sizeof(uint32_t))
 
 static struct {
-    _Atomic uint32_t foreground; /* 0: unknown, else 1 + enum mire__ground */
+    _Atomic uint32_t foreground; /* 0: unknown, otherwise 1 + enum mire__ground */
     _Atomic uint32_t settings[SETTINGS_COUNT];
     _Atomic uint32_t version;
 } live;

@@ -2,7 +2,7 @@
  * lock.h - the owner of the lock that a sleeping thread waits for.
  *
  * The source is the futex that the thread sleeps on: the word itself if the kernel's protocol stores the owner there
- * (priority-inheriting and robust mutexes), else the fields that glibc has beside it. These fields are a guess until
+ * (priority-inheriting and robust mutexes), otherwise the fields that glibc has beside it. These fields are a guess until
  * they are verified: every field must be plausible, and the owner a living thread of this process.
  *
  *     pthread_mutex_t, std::mutex, the loader's lock      owner known

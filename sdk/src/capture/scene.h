@@ -3,7 +3,7 @@
  *
  *     half the limit dropped in this window ---> each period the check thread samples the ticking thread if a frame is
  *                                                overdue
- *     the window or scene ends over the limit -> an event with these stacks; else it is discarded
+ *     the window or scene ends over the limit -> an event with these stacks; otherwise it is discarded
  *
  * Smooth frames wake no thread. The ticking thread owns its counts, and hands over complete windows, one at a time; a
  * window that ends before the check thread has taken the last one is left out.

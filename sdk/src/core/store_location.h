@@ -16,7 +16,7 @@
  * A directory in /var/tmp is used only if this user owns it.
  *
  *   store_out  owned by the caller; NULL unless MIRE_OK
- *   dir        the opened directory, else the last one tried
+ *   dir        the opened directory, otherwise the last one tried
  *
  * Returns MIRE_OK, MIRE_E_MEMORY, MIRE_E_STORE.
  */

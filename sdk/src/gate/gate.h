@@ -154,7 +154,7 @@ void mire__gate_dismiss(uint32_t lane);
  * has to ask first: an answer within MIRE_WAIT_SHORT_MS, such as a server's to a request of the work, ends no turn. In
  * one turn of a loop that has waited often, 64 such calls may do so. Before that, the second one with the same caller
  * counts, because it may be a loop that finds something each time.
- *   on    the epoll descriptor, else MIRE_WAITS_ALL
+ *   on    the epoll descriptor, otherwise MIRE_WAITS_ALL
  *   call  identifies the call
  * Pass begin's result to end, except MIRE_WAIT_ASKS, which has no end. errno is kept. Signal handler: yes.
  */

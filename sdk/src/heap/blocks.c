@@ -82,7 +82,7 @@ static inline uint64_t ref_at(const struct heap *heap, uint64_t address, uint32_
     return ref ? atomic_load_explicit(ref, memory_order_acquire) : 0;
 }
 
-/* The shadow page of an address, if blocks may be added to it; else NULL. */
+/* The shadow page of an address, if blocks may be added to it; otherwise NULL. */
 static inline _Atomic uint32_t *open_page(const struct heap *heap, uint64_t address, uint32_t phase)
 {
     uint64_t ref = ref_at(heap, address, phase);

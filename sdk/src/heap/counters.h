@@ -105,7 +105,7 @@ MIRE_INLINE void mire__slot_put(_Atomic int64_t *sum, int64_t what)
 
 /*
  * A block of `size` bytes begins to live.
- * Returns its counters if the peaks are to be updated by them (mire__slot_publish), else NULL.
+ * Returns its counters if the peaks are to be updated by them (mire__slot_publish), otherwise NULL.
  */
 MIRE_INLINE struct heap_count *mire__slot_raise(struct heap_slot *slot, uint64_t size)
 {

@@ -174,7 +174,7 @@ struct heap_count {
 };
 
 struct heap_slot {
-    _Atomic uint32_t inside; /* 1 while its thread works on the tables, else 0 */
+    _Atomic uint32_t inside; /* 1 while its thread works on the tables, otherwise 0 */
     _Atomic uint32_t owner;  /* thread id, 0: free. Its counts stay */
     uint32_t unused[14];
     struct heap_count counts[MIRE_HEAP_SIZES];

@@ -35,7 +35,7 @@ struct draft {
     struct blame blame;
     uint32_t sample_count;
     uint32_t leaves[MIRE_RING_SAMPLES]; /* node of each sample */
-    uint32_t whose[MIRE_RING_SAMPLES];  /* 0: the lane's own thread's, else 1 + index into threads */
+    uint32_t whose[MIRE_RING_SAMPLES];  /* 0: the lane's own thread's, otherwise 1 + index into threads */
     uint32_t wait_node;                 /* the leaf of the loop's wait; 0: unknown */
     uint32_t thread_count;
     struct draft_thread threads[MIRE_DRAFT_THREADS_MAX];

@@ -22,7 +22,7 @@ struct package_file {
 /* A file that is asked about; `path` is borrowed. */
 void mire__package_file(struct package_file *out, const char *path);
 
-/* Does some package own the program? Then `same` of each file is filled in; else `found`. */
+/* Does some package own the program? Then `same` of each file is filled in; otherwise `found`. */
 bool mire__packages_dpkg(const char *root, const struct package_file *program, struct package_file *files,
                          size_t count);
 bool mire__packages_apk(const char *root, const struct package_file *program, struct package_file *files, size_t count);

@@ -3,7 +3,7 @@
  *
  *     note         PT_NOTE of the owner "FDO": JSON with the package's format ("type") and source package ("name");
  *                  distributions that have it give it to every file (systemd.io/ELF_PACKAGE_METADATA)
- *     search path  DT_RUNPATH, else DT_RPATH, of the program. A folder there, such as /usr/lib/shop, is the program's own,
+ *     search path  DT_RUNPATH, otherwise DT_RPATH, of the program. A folder there, such as /usr/lib/shop, is the program's own,
  *                  with all below it; /usr/lib and the other folders for libraries of all programs are not
  *
  * Files are read with open and pread: 2 to 5 calls a file. A damaged file says nothing.

@@ -106,7 +106,7 @@ enum mire_err mire__session_settle(struct store *store, const char *name, struct
 /*
  * End the session `name`, or a part of it, and settle it. Living processes count up to now, and leave the session.
  *   next    the continuation under that name. NULL: none; part 0: another session, to which the living processes belong
- *           from its begin; else the next part
+ *           from its begin; otherwise the next part
  *   end_ns  CLOCK_MONOTONIC
  * Returns MIRE_OK
  *         MIRE_E_STATE  there is no such session, or no process of it was watched

@@ -147,7 +147,7 @@ struct blackbox {
     struct losses losses;
     struct context context; /* its writers: see context.h */
 
-    _Atomic uint32_t image_count; /* 0 when an event begins while no other is open; else it only grows */
+    _Atomic uint32_t image_count; /* 0 when an event begins while no other is open; otherwise it only grows */
     uint32_t paths_used_bytes;
     struct image images[MIRE_IMAGES_MAX];
     char paths[MIRE_IMAGE_PATHS_BYTES];

@@ -106,7 +106,7 @@ static bool is_free(const struct context_tag *tag)
               MIRE_CONTEXT_TEXT_BYTES, "");
 }
 
-/* The tag's row, else a free one; NULL if there is neither. */
+/* The tag's row, otherwise a free one; NULL if there is neither. */
 static struct context_tag *find_tag(struct context *context, const char *name)
 {
     struct context_tag *unused = NULL;

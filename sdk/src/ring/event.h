@@ -100,7 +100,7 @@ struct event {
     uint8_t unused;
     uint8_t id[16]; /* UUIDv7, made at the begin: the id of every report that is built of the event */
     char thread_name[18];
-    char name[64];         /* of a mire_capture, a scene or a crash; else empty */
+    char name[64];         /* of a mire_capture, a scene or a crash; otherwise empty */
     char message[128];     /* what the loop was handling, by its own words; empty: unknown */
     uint32_t tid;          /* 0: the whole process */
     uint32_t threshold_ms; /* the event's own threshold; 0: none */

@@ -4,9 +4,9 @@
  *      0  u32  0x184D2A5E: a skippable frame for zstd, so that `zstd -d` reads a sealed report as it is
  *      4  u32  bytes of the frame behind this: 16 + 8 * reasons
  *      8  u8   version, MIRE_FRAME_VERSION
- *      9  u8   value of a sealed report (enum store_value), else 0
+ *      9  u8   value of a sealed report (enum store_value), otherwise 0
  *     10  u8   reasons: number of counts; a later version may have more
- *     11  u8   format of a sealed report (enum store_format), else 0
+ *     11  u8   format of a sealed report (enum store_format), otherwise 0
  *     12  u32  CRC-32 of the file, these four bytes taken as 0
  *     16  u64  bytes of the body
  *     24  u64  each: the counts in the body, by enum store_reason

@@ -39,7 +39,7 @@ bool mire__compact_find(struct compact_function *out, struct peek_cache *cache, 
 
 /*
  * Read the row for a pc.
- *   exact  pc is an interrupted instruction; else one byte before a return address
+ *   exact  pc is an interrupted instruction; otherwise one byte before a return address
  * The row's function is unknown, 0, unless __eh_frame describes it. An interrupted pc without an encoding counts as that of a leaf: a stub, or hand-written code that keeps no frame.
  * Returns false if nothing describes the pc, or the description cannot be read. Thread: as the cache.
  */

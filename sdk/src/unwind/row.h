@@ -9,7 +9,7 @@
 
 /*
  * Read the row for a pc.
- *   exact  pc is an interrupted instruction; else one byte before a return address
+ *   exact  pc is an interrupted instruction; otherwise one byte before a return address
  * Returns false if nothing describes the pc, or the description cannot be read.
  */
 bool mire__row_read(struct cfi_row *out, struct cfi_scratch *scratch, struct modules *modules,

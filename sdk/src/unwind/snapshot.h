@@ -1,7 +1,7 @@
 /*
  * snapshot.h - walk a thread's stack from its registers and a copy of its stack.
  *
- * Each frame is left by call frame information where there is some, else by the frame pointer. Memory outside of the
+ * Each frame is left by call frame information where there is some, otherwise by the frame pointer. Memory outside of the
  * copy (the stack further out, or another stack that a signal interrupted) is read as it is now.
  *
  * Thread: one that is not the walked one. Signal-safe.

@@ -29,7 +29,7 @@ enum step_fp { STEP_FP_SAME = 0, STEP_FP_AT_CFA, STEP_FP_AT_BASE, STEP_FP_LOST }
 
 struct step {
     uint8_t kind;
-    uint8_t from_fp; /* base is the frame pointer, else the stack pointer */
+    uint8_t from_fp; /* base is the frame pointer, otherwise the stack pointer */
     uint8_t fp;      /* enum step_fp */
     uint8_t flags;
     int32_t offset, add;
@@ -83,7 +83,7 @@ bool mire__step_is_return(uint64_t *target, struct modules *modules, uint64_t ad
  * A step in sixteen bits, which is enough for nearly every pc on x86-64: the return address lies right below the CFA,
  * and the CFA is a number of words from the stack pointer.
  *
- *     wwwwwwww wwwwfff1      w words; f the frame pointer: 0 unchanged, else at the CFA less f + 1 words
+ *     wwwwwwww wwwwfff1      w words; f the frame pointer: 0 unchanged, otherwise at the CFA less f + 1 words
  *
  * 0 is no packed step.
  */

@@ -50,7 +50,7 @@ struct buckets {
 };
 
 /*
- * Take one token of `name`. 0: taken; else the seconds until there is one.
+ * Take one token of `name`. 0: taken; otherwise the seconds until there is one.
  * A new name begins full, in the row that was used longest ago among the MIRE_BUCKETS_NEAR rows in which it may be.
  */
 unsigned buckets_take(struct buckets *buckets, uint64_t name, const struct access_rate *rate, uint64_t now_ns);

@@ -32,7 +32,7 @@ bool text_is_valid(const char *bytes, size_t len);
 
 /*
  * Append as UTF-8 without a NUL: names in symbol tables, paths in debug information and mappings come in any encoding.
- * Bytes without any UTF-8 among them are taken for Latin-1; else each byte that is not UTF-8 becomes U+FFFD. The cut
+ * Bytes without any UTF-8 among them are taken for Latin-1; otherwise each byte that is not UTF-8 becomes U+FFFD. The cut
  * begin of a character at the end is dropped.
  */
 void text_add_valid(struct text *text, const char *bytes, size_t len);

@@ -106,7 +106,7 @@ struct config {
  *   args         flags, NULL-ended; --name value, --name=value, and --config FILE
  *   environment  NAME=value texts, NULL-ended
  *
- * The file is --config, else MIRED_CONFIG, else /etc/mire/mired.conf if there is one.
+ * The file is --config, otherwise MIRED_CONFIG, otherwise /etc/mire/mired.conf if there is one.
  * 0, or -1 with `problem`: something cannot be read or is not a setting. Values are checked by config_check.
  */
 int config_load(struct config *out, struct problem *problem, char *const *args, char *const *environment);

@@ -134,7 +134,7 @@ static int read_flag(struct config *config, struct problem *problem, char *const
     return is_file ? 0 : set(config, problem, setting, value, "flag");
 }
 
-/* The dashboard installed with this program, wherever both were moved; else where the build was to install it. */
+/* The dashboard installed with this program, wherever both were moved; otherwise where the build was to install it. */
 static void find_web_dir(char *out, size_t size)
 {
     char self[PATH_MAX], path[PATH_MAX + sizeof MIRE_WEB_FROM_BIN + 16], real[PATH_MAX];

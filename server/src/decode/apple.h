@@ -94,7 +94,7 @@ struct fact read_time(const char *text);
  * unit's kind; a comma before three digits parts thousands. Unknown where it is none. */
 struct fact read_amount(const char *text);
 
-/* Mire's word for an operating system: ios, macos, tvos, watchos, visionos, android, linux, windows; else in small
+/* Mire's word for an operating system: ios, macos, tvos, watchos, visionos, android, linux, windows; otherwise in small
  * letters as it stands. */
 const char *os_word(struct build *b, const char *name);
 

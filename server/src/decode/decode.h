@@ -92,10 +92,10 @@ struct decode_each {
     void *context;
     /* At most `room` bytes into `out`: 0 at the end, below zero a fault. */
     long (*read)(void *context, void *out, size_t room);
-    /* A report; its memory is the callee's until it returns. 0 to go on; else the outcome is MIRE_DECODE_STOPPED. */
+    /* A report; its memory is the callee's until it returns. 0 to go on; otherwise the outcome is MIRE_DECODE_STOPPED. */
     int (*found)(void *context, const struct decode_found *found);
     /*
-     * A part of the input is refused, others may follow. 0 to go on; else the outcome is the fault's. NULL: never.
+     * A part of the input is refused, others may follow. 0 to go on; otherwise the outcome is the fault's. NULL: never.
      */
     int (*refused)(void *context, enum decode_outcome outcome, const struct decode_fault *fault);
 };

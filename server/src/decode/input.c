@@ -250,7 +250,7 @@ static bool scan_byte(struct scan *scan, bool *without, char c)
     return false;
 }
 
-/* Bytes at the front that change nothing: of a string up to its next quote or backslash, else up to a bracket or
+/* Bytes at the front that change nothing: of a string up to its next quote or backslash, otherwise up to a bracket or
  * quote. */
 static size_t scan_skip(const struct scan *scan, const char *bytes, size_t len)
 {

@@ -246,7 +246,7 @@ void ks_thread(struct ks *ks, uint32_t at, const char *role)
 
 /* ---- crashes ---- */
 
-/* The word for it: the exception's name where an exception was thrown; else Mach's, else the signal's. */
+/* The word for it: the exception's name where an exception was thrown; otherwise Mach's, otherwise the signal's. */
 static const char *crash_type(struct ks *ks)
 {
     const struct json *json = ks->json;

@@ -1,7 +1,7 @@
 /*
  * category.c - the first row that applies:
  *
- *     memory    foom, test                                that kind; else memory
+ *     memory    foom, test                                that kind; otherwise memory
  *     trigger   cpu, power, disk, frames, crash,          that kind; custom for
  *               call, test                                a trigger of later versions
  *     thread    in the background                         background

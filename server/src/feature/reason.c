@@ -10,9 +10,9 @@
  *     other           futex                                sleep, or wait and what is waited for, as the frames say;
  *                                                          else lock
  *                     reads, writes, sleeps, file locks    that
- *                     waits for events or processes        what the frames say, else wait
+ *                     waits for events or processes        what the frames say, otherwise wait
  *                     none, or unknown                     what the frames say; else, if the state is unknown, cpu
- *                                                          if the thread used the CPU most of the time; else lock if
+ *                                                          if the thread used the CPU most of the time; otherwise lock if
  *                                                          the report tells of one (a monitor of Java)
  *
  * The frames' word is the class of the innermost one that is lock, io, sleep, wait or ipc, before the first app

@@ -205,7 +205,7 @@ uint32_t heap_find_class(const struct heap *heap, uint64_t id)
 }
 
 /*
- * Headers: of Android 8 bytes, and 12 of arrays; of a 64-bit machine 16 with whole pointers, else 12, and 16 of arrays; of
+ * Headers: of Android 8 bytes, and 12 of arrays; of a 64-bit machine 16 with whole pointers, otherwise 12, and 16 of arrays; of
  * a 32-bit one 8 and 12. Whether pointers are whole shows in the addresses: shortened ones reach 32 GiB.
  */
 static struct object_layout layout_of(const struct heap *heap)

@@ -33,7 +33,7 @@ bool hprof_is(const void *bytes, size_t len);
  *
  *   text_out  Mire's wire JSON, owned by the caller (free)
  *   fd        a file that can be read from its beginning more than once; stays the caller's
- *   dir       for the temporary file; NULL: $TMPDIR, else /var/tmp
+ *   dir       for the temporary file; NULL: $TMPDIR, otherwise /var/tmp
  *
  * False: it is no such dump, or a damaged one; `fault` has the reason. Thread: one at a time.
  */

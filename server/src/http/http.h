@@ -70,7 +70,7 @@ struct http_grant {
     char country[3];         /* of the client, as sent by a trusted proxy: "DE"; "" if none does */
 };
 
-/* Results of a handler besides a fault (below zero; answered as 503 for away, raced and timeout, else 500). */
+/* Results of a handler besides a fault (below zero; answered as 503 for away, raced and timeout, otherwise 500). */
 enum http_outcome {
     MIRE_HTTP_DONE = 0,  /* the reply is filled */
     MIRE_HTTP_LATER,     /* another thread fills it and then calls request->finish(request) */
@@ -119,7 +119,7 @@ struct request {
     size_t header_count;
     const uint8_t *body;
     size_t body_len;
-    char id[MIRE_REQUEST_ID]; /* X-Request-Id if the client sent a sane one, else a fresh UUID */
+    char id[MIRE_REQUEST_ID]; /* X-Request-Id if the client sent a sane one, otherwise a fresh UUID */
     uint64_t begun_ns;        /* monotonic */
     bool may_block;
     enum http_lane lane;     /* in which it runs, if may_block is set */

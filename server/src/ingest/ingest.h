@@ -94,7 +94,7 @@ struct ingest_needs {
     int (*check)(void *context, struct ingest_verdict *out, struct problem *problem, const void *body, size_t len,
                  const char *encoding);
     void *store_context;
-    /* 0 when the rows are durable, else a fault. stored_out[i]: 1 if row i is new, 0 if it was there. Blocks. */
+    /* 0 when the rows are durable, otherwise a fault. stored_out[i]: 1 if row i is new, 0 if it was there. Blocks. */
     int (*store_batch)(void *context, const struct inbox_row *rows, size_t count, int64_t *stored_out);
     /* Add the counts to the table; fill in quota and today of each. 0 or a fault. Blocks; may be NULL. */
     int (*tally)(void *context, struct ingest_app *apps, size_t count);

@@ -88,7 +88,7 @@ struct alert_point {
     int64_t at_s;      /* begin of the time it is of */
     struct rate rate;
     double bound; /* what it is held against; not above zero: nothing is known to hold it against */
-    double usual; /* the usual value, where the bound is a part or a multiple of it; else 0 */
+    double usual; /* the usual value, where the bound is a part or a multiple of it; otherwise 0 */
 };
 
 enum alert_verdict {

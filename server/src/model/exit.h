@@ -49,7 +49,7 @@ struct report_exit {
  * the argument. */
 const char *exit_text(const char *verdict);
 
-/* The verdict that an end counts as: itself if this version knows it, else "other". Reports may name any verdict. Static. */
+/* The verdict that an end counts as: itself if this version knows it, otherwise "other". Reports may name any verdict. Static. */
 const char *exit_counted(const char *verdict);
 
 #endif

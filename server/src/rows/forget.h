@@ -70,7 +70,7 @@ struct forget_stored {
     const char *category; /* "": the report belongs to no issue */
     int64_t subject_bytes;
     double weight;
-    const char *channel, *device_class; /* that a session, or a baseline, counted in; else "" */
+    const char *channel, *device_class; /* that a session, or a baseline, counted in; otherwise "" */
     struct pg_bytes document;           /* resolved stacks */
 };
 

@@ -86,7 +86,7 @@ enum rows_sort {
 struct group_order {
     enum rows_group by;
     enum rows_sort sort;
-    const struct devices *devices;         /* for ROWS_SORT_DEVICES; else NULL */
+    const struct devices *devices;         /* for ROWS_SORT_DEVICES; otherwise NULL */
     const int64_t *changed, *change_ranks; /* for ROWS_SORT_CHANGE: issues and their ranks, above 0 */
     size_t changed_count;
     bool falling;

@@ -205,7 +205,7 @@ static bool has_all(const struct view *view, const struct group_page *page)
 
 /*
  * The devices of the groups on the page, and of all matching groups together. The latter are of the app's cells if the
- * view leaves no issue out, else of each matching issue, and not counted if more than PAGE_ISSUES match.
+ * view leaves no issue out, otherwise of each matching issue, and not counted if more than PAGE_ISSUES match.
  */
 static int read_page_devices(struct kept *kept, const struct group_page *page, const struct group_order *order,
                              struct call *call)
