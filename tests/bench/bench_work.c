@@ -200,7 +200,7 @@ static void disks(struct pg *pg, double reports)
     must(pg_begin(&tx, pg, MIRE_PG_EACH), "begin");
     must(pg_script(tx, "VACUUM FULL"), "vacuum");
     pg_end(&tx);
-    say_disk(pg, "disk of report, a report", "^report_", reports);
+    say_disk(pg, "disk of report, a report", "^report_[0-9]", reports);
     say_disk(pg, "disk of event and event_stack, a report", "^event_", reports);
     say_disk(pg, "disk of missing debug files, a report", "^report_missing_", reports);
     say_disk(pg, "disk of session, a report", "^session_(other|[0-9]+)$", reports);
