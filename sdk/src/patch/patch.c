@@ -18,6 +18,7 @@
 #include "patch/slots.h"
 #include "patch/tables.h"
 #include "platform/arch.h"
+#include "platform/holder.h"
 #include "platform/own.h"
 #include "platform/platform.h"
 
@@ -289,25 +290,7 @@ unsigned long long mire__patch_modules_loaded(void)
     return changes.adds;
 }
 
-/* The process whose thread adds or removes now. A forked child inherits the value without the thread. */
-static _Atomic uint32_t changing;
-
-static void begin_change(void)
-{
-    uint32_t own = mire__pid(), who = 0;
-
-    while (!atomic_compare_exchange_weak_explicit(&changing, &who, own, memory_order_acquire, memory_order_relaxed)) {
-        if (who == own) {
-            mire__yield();
-            who = 0;
-        }
-    }
-}
-
-static void end_change(void)
-{
-    atomic_store_explicit(&changing, 0, memory_order_release);
-}
+static _Atomic uint32_t changing; /* a holder */
 
 static enum mire_err add(const char *module, struct hook *hooks, size_t count)
 {
@@ -332,9 +315,9 @@ enum mire_err mire__patch_add_in(const char *module, struct hook *hooks, size_t 
     enum mire_err err;
 
     mire__own_share();
-    begin_change();
+    mire__holder_take(&changing);
     err = add(module, hooks, count);
-    end_change();
+    mire__holder_leave(&changing);
     return err;
 }
 
@@ -379,7 +362,7 @@ void mire__patch_remove(const struct hook *hooks)
     struct pass pass = {.patch = false};
     size_t tables = 0, which = MIRE_PATCH_TABLES;
 
-    begin_change();
+    mire__holder_take(&changing);
     for (size_t i = 0; i < MIRE_PATCH_TABLES; i++) {
         tables += atomic_load(&added[i].hooks) != NULL;
         if (atomic_load(&added[i].hooks) == hooks)
@@ -391,5 +374,5 @@ void mire__patch_remove(const struct hook *hooks)
         treat_all(&pass);
         atomic_store(&added[which].hooks, NULL);
     }
-    end_change();
+    mire__holder_leave(&changing);
 }

@@ -13,24 +13,23 @@
 
 #include "base/alloc.h"
 #include "base/hash.h"
+#include "platform/holder.h"
 #include "report/packages_db.h"
 
-#include <sched.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
 #define REMEMBERED 256
 
 static struct {
-    atomic_flag busy;
+    _Atomic uint32_t holder;
     char program[MIRE_PACKAGE_PATH_BYTES];
     size_t count;
     struct {
         uint64_t path; /* its hash */
         enum package_tie tie;
     } known[REMEMBERED];
-} memory = {.busy = ATOMIC_FLAG_INIT};
+} memory;
 
 static bool recall(enum package_tie *out, const char *path)
 {
@@ -103,14 +102,12 @@ void mire__packages_find(enum package_tie *out, const char *root, const char *pr
 
     memset(out, 0, count * sizeof(*out));
     snprintf(about, sizeof(about), "%s:%s", root, program);
-    while (atomic_flag_test_and_set_explicit(&memory.busy, memory_order_acquire))
-        sched_yield();
-    if (strcmp(memory.program, about) != 0) {
+    if (!mire__holder_take(&memory.holder) || strcmp(memory.program, about) != 0) {
         memory.count = 0;
         memcpy(memory.program, about, sizeof(about));
     }
     learn(out, root, program, paths, count);
-    atomic_flag_clear_explicit(&memory.busy, memory_order_release);
+    mire__holder_leave(&memory.holder);
 }
 
 enum package_tie *mire__packages_ties(const char *program, const char *const *paths, size_t count)

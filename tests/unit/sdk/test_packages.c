@@ -7,10 +7,13 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static char root[64];
@@ -128,6 +131,41 @@ static void the_devices_own_database_is_read(void **state)
     free(ties);
 }
 
+static void *ask_without_end(void *ends)
+{
+    for (uint32_t i = 0; !atomic_load((_Atomic int *)ends); i++) {
+        char program[32];
+
+        snprintf(program, sizeof(program), "/usr/bin/p%u", i);
+        tie_of(program, "/usr/bin/evince");
+    }
+    return NULL;
+}
+
+/* A child has the state of its parent, and not the thread that was changing it. */
+static void a_forked_child_waits_for_no_thread_of_its_parent(void **state)
+{
+    _Atomic int ends = 0;
+    pthread_t thread;
+
+    (void)state;
+    write_dpkg();
+    assert_int_equal(pthread_create(&thread, NULL, ask_without_end, &ends), 0);
+    for (int i = 0; i < 30; i++) {
+        int status;
+        pid_t child = fork();
+
+        if (child == 0) {
+            alarm(60);
+            _exit(tie_of("/usr/bin/evince", "/usr/lib/x86_64-linux-gnu/libevview3.so.3.0.0") != MIRE_PACKAGE_SAME);
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+    }
+    atomic_store(&ends, 1);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -135,6 +173,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_program_of_no_package_has_ties_to_none, make_root, remove_root),
         cmocka_unit_test_setup_teardown(apk_tells_the_origin, make_root, remove_root),
         cmocka_unit_test_setup_teardown(a_damaged_or_missing_database_tells_nothing, make_root, remove_root),
+        cmocka_unit_test_setup_teardown(a_forked_child_waits_for_no_thread_of_its_parent, make_root, remove_root),
         cmocka_unit_test(the_devices_own_database_is_read),
     };
 
