@@ -60,9 +60,9 @@ static inline bool is_there(struct store *store, const char *run, const char *su
     return mire__store_run_path(path, store, run, suffix) && access(path, F_OK) == 0;
 }
 
-/* A dead process with evidence in the store, and a blackbox if `boxed`, whose hang has that state. */
-static inline void leave_run_of(struct store *store, char run[MIRE_STORE_RUN_BYTES], bool boxed,
-                                enum mire__event_state hang)
+/* A dead process with evidence in the store, and a blackbox if `boxed`, whose hang has that state, unsure for some ms. */
+static inline void leave_run_unsure(struct store *store, char run[MIRE_STORE_RUN_BYTES], bool boxed,
+                                    enum mire__event_state hang, uint64_t unsure_ms)
 {
     struct evidence evidence;
     struct evidence_start start = start_of(4194303);
@@ -80,9 +80,16 @@ static inline void leave_run_of(struct store *store, char run[MIRE_STORE_RUN_BYT
     box->facts.pid = start.pid;
     mire__blackbox_event(&record, box, 0);
     record.state = hang;
+    record.unsure_ns = unsure_ms * MIRE_NS_PER_MS;
     mire__blackbox_set_event(box, 0, &record);
     put(store, run, MIRE_STORE_BOX, box, sizeof(*box));
     free(box);
+}
+
+static inline void leave_run_of(struct store *store, char run[MIRE_STORE_RUN_BYTES], bool boxed,
+                                enum mire__event_state hang)
+{
+    leave_run_unsure(store, run, boxed, hang, 0);
 }
 
 static inline void leave_run(struct store *store, char run[MIRE_STORE_RUN_BYTES], enum mire__event_state hang)

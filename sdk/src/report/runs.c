@@ -72,7 +72,8 @@ static void look_for_hang(struct exit_after *after, const struct blackbox *box)
         uint64_t ms;
 
         mire__blackbox_event(&event, box, lane);
-        if (event.state != MIRE_EVENT_OPEN || !mire__event_counts(&event) || event.last_seen_ns < event.begin_ns)
+        if (event.state != MIRE_EVENT_OPEN || !mire__event_counts(&event) || mire__event_may_be_idle(&event) ||
+            event.last_seen_ns < event.begin_ns)
             continue;
         ms = (event.last_seen_ns - event.begin_ns) / MIRE_NS_PER_MS;
         after->stuck = true;

@@ -19,6 +19,11 @@ bool mire__event_counts(const struct event *event)
     return duration_ns >= event->late_ns && duration_ns - event->late_ns >= event->threshold_ms * MIRE_NS_PER_MS;
 }
 
+bool mire__event_may_be_idle(const struct event *event)
+{
+    return event->unsure_ns > 0 && event->unsure_ns >= mire__event_duration_ns(event) / 2;
+}
+
 enum mire__guess mire__event_guess(const struct event *event)
 {
     switch (event->trigger) {

@@ -131,6 +131,9 @@ struct event {
  */
 bool mire__event_counts(const struct event *event);
 
+/* Was the thread perhaps idle for half of it or more? Such an event has a report, but is not counted as a hang. */
+bool mire__event_may_be_idle(const struct event *event);
+
 /* Duration, of an open event until last_seen_ns. */
 uint64_t mire__event_duration_ns(const struct event *event);
 

@@ -21,7 +21,8 @@ bool mire__session_class_of(enum mire__session_class *class_out, const struct ev
         *class_out = MIRE_SESSION_LAUNCH;
     else
         *class_out = event->foreground == MIRE_GROUND_BACK ? MIRE_SESSION_BACKGROUND : MIRE_SESSION_FOREGROUND;
-    return event->trigger == MIRE_TRIGGER_BUSY || event->trigger == MIRE_TRIGGER_UNANSWERED;
+    return (event->trigger == MIRE_TRIGGER_BUSY || event->trigger == MIRE_TRIGGER_UNANSWERED) &&
+           !mire__event_may_be_idle(event);
 }
 
 void mire__session_count(struct session *session, uint32_t lane, const struct event *event)

@@ -70,7 +70,7 @@ struct session {
 /* "foreground", "background", "launch", "unanswered". Static. */
 const char *mire__session_class_name(enum mire__session_class class);
 
-/* The class of an event; false: sessions do not count it, such as an event of the whole process. */
+/* The class of an event; false: sessions do not count it, such as an event of the whole process, or perhaps idleness. */
 bool mire__session_class_of(enum mire__session_class *class_out, const struct event *event);
 
 /* Raise the peak to a footprint. Thread: any. */

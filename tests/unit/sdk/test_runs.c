@@ -43,6 +43,21 @@ static void a_run_killed_while_stuck_is_told_with_its_hang(void **state)
     mire__store_close(store);
 }
 
+static void a_run_killed_while_perhaps_idle_is_not_killed_in_a_hang(void **state)
+{
+    struct store *store = store_default(*state);
+    char run[MIRE_STORE_RUN_BYTES], *text;
+
+    leave_run_unsure(store, run, true, MIRE_EVENT_OPEN, 2000);
+    assert_int_equal(recover(store), 1);
+    assert_remembered(store, run, "unknown");
+    text = sealed_text(store);
+    assert_non_null(strstr(text, "\"unsure_ms\":2000"));
+    assert_null(strstr(text, "\"stuck_ms\""));
+    free(text);
+    mire__store_close(store);
+}
+
 static void a_hang_of_a_run_that_crashed_is_not_blocked_and_killed(void **state)
 {
     struct store *store = store_default(*state);
@@ -237,6 +252,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(the_systems_record_is_matched_by_the_runs_name),
         CASE(a_run_killed_while_stuck_is_told_with_its_hang),
+        CASE(a_run_killed_while_perhaps_idle_is_not_killed_in_a_hang),
         CASE(a_hang_of_a_run_that_crashed_is_not_blocked_and_killed),
         CASE(a_run_without_a_blackbox_is_remembered),
         CASE(what_the_parent_knows_is_of_its_child_alone),

@@ -131,6 +131,28 @@ static void a_hang_that_was_going_on_at_the_kill_counts(void **state)
     free(box);
 }
 
+static void perhaps_idleness_is_no_hang(void **state)
+{
+    struct blackbox *box = session_box();
+    struct event open = {.state = MIRE_EVENT_OPEN,
+                         .foreground = MIRE_GROUND_FORE,
+                         .threshold_ms = 2000,
+                         .begin_ns = BEGIN,
+                         .last_seen_ns = BEGIN + 9 * MIRE_NS_PER_S,
+                         .unsure_ns = 4500 * MIRE_NS_PER_MS};
+    (void)state;
+    mire__blackbox_set_event(box, 0, &open);
+    assert_says(box, BEGIN + 10 * MIRE_NS_PER_S, "\"loop\":false,\"on\":[\"hang\",\"session\"],\"hangs\":{}");
+    open.state = MIRE_EVENT_ENDED;
+    open.end_ns = open.last_seen_ns;
+    mire__session_count(&box->session, 0, &open);
+    assert_says(box, BEGIN + 10 * MIRE_NS_PER_S, "\"loop\":false,\"on\":[\"hang\",\"session\"],\"hangs\":{}");
+    open.unsure_ns = 4400 * MIRE_NS_PER_MS;
+    mire__session_count(&box->session, 0, &open);
+    assert_says(box, BEGIN + 10 * MIRE_NS_PER_S, "\"hangs\":{\"foreground\":{\"count\":1,\"duration_ms\":9000}}");
+    free(box);
+}
+
 /* The process ends during a hang, by _exit or exec, or after the check thread counted the hang and before it cleared
  * it. */
 static void a_hang_counts_once_however_the_process_ends(void **state)
@@ -464,6 +486,7 @@ int main(void)
         cmocka_unit_test(foreground_is_told_only_if_the_app_tells_it),
         cmocka_unit_test(a_hang_that_was_going_on_at_the_kill_counts),
         cmocka_unit_test(a_part_tells_what_the_parts_before_did_not),
+        cmocka_unit_test(perhaps_idleness_is_no_hang),
         cmocka_unit_test(a_hang_counts_once_however_the_process_ends),
         TEST(a_document_says_whether_there_is_a_record_and_until_then_it_waits),
         TEST(what_waits_is_bounded),
