@@ -36,12 +36,12 @@ TYPED = {"typed", "fgets"}
 
 # name, source, its library as pkg-config or the linker knows it, [(more arguments, more environment)], what finds a hang is told by FOUND
 RAW = [([call], {}) for call in ("poll", "ppoll", "select", "pselect", "epoll_wait", "epoll_pwait", "epoll_pwait2")]
-UNHOOKED = ("raw", "timerfd", "usleep", "semaphore", "condition", "waitpid", "barrier", "futexes", "splice", "fifo", "ready", "stdio", "inner", "twice", "blocked", "typed", "fgets", "naps", "steps")
+UNHOOKED = ("raw", "timerfd", "usleep", "semaphore", "condition", "waitpid", "barrier", "futexes", "splice", "fifo", "ready", "stdio", "inner", "early", "twice", "blocked", "typed", "fgets", "naps", "steps")
 EITHER = [
     ("system", "loop_raw.c", "", RAW),
     ("a loop that looks,", "loop_looks.c", "", [([mode], {}) for mode in ("keys", "keys_1", "game", "dialog", "twice", "asks", "selects", "served")]),
     ("without a hook:", "loop_unhooked.c", "", [([how], {}) for how in UNHOOKED]),
-    ("GLib", "loop_glib.c", "glib-2.0", [([], {})]),
+    ("GLib", "loop_glib.c", "glib-2.0", [([], {}), (["waited"], {})]),
     ("libuv", "loop_uv.c", "libuv", [([], {})]),
     ("libevent", "loop_event.c", "libevent", [([], {}), ([], {"EVENT_NOEPOLL": "1"}), ([], {"EVENT_NOEPOLL": "1", "EVENT_NOPOLL": "1"})]),
     ("libev", "loop_ev.c", "-lev", [([], {}), ([], {"LIBEV_FLAGS": "1"}), ([], {"LIBEV_FLAGS": "2"})]),
@@ -218,6 +218,8 @@ def judge(title, output, all_found, image, begin, end, trigger=BUSY):
         return "begin uncertain by %d ms" % slack_ms
     if not -SHORTER_MS - uncertain_ms <= more_ms <= LONGER_MS:
         return "%.0f ms off %.0f ms, begin uncertain by %d ms" % (more_ms, hung_ns / 1e6, slack_ms)
+    if hang.get("unsure_ms", 0) > hang["duration_ms"] / 4:
+        return "unsure for %d ms" % hang["unsure_ms"]
     share = share_inside(found[0], image, begin, end)
     if share < 0.9:
         return "the planted frame is in %.0f %% of the samples" % (100 * share)

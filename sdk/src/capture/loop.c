@@ -203,8 +203,10 @@ static struct seat find_seat(const struct loop *loop, const struct check *check,
     return seat;
 }
 
-/* Is the sleep in a call that the frame makes itself? A script's frame makes none. libc: frames of the C library
- * inside it. */
+/*
+ * Is the sleep in a call that the frame makes itself? A script's frame makes none. libc: frames of the C library
+ * inside it. A library around the sleep is no wrapper if it is also further out: then a library's loop has called back.
+ */
 static bool is_own_call(const struct check *check, const struct sample *sample, uint32_t frame, uint32_t libc)
 {
     const struct module *wrapper = frame > libc ? module_at(check, sample->pc[frame - 1]) : NULL;
@@ -215,8 +217,8 @@ static bool is_own_call(const struct check *check, const struct sample *sample, 
         return true;
     if (frame - libc > WRAPPERS_MAX || !wrapper || wrapper == module_at(check, sample->pc[frame]))
         return false;
-    for (uint32_t i = libc; i < frame; i++) {
-        if (module_at(check, sample->pc[i]) != wrapper)
+    for (uint32_t i = libc; i < sample->depth; i++) {
+        if (i != frame && (module_at(check, sample->pc[i]) == wrapper) != (i < frame))
             return false;
     }
     return true;
@@ -279,9 +281,9 @@ static enum loop_sleep judge_own(struct loop *loop, const struct check *check, c
     return LOOP_WAITED;
 }
 
-/* Asleep further in. */
+/* Asleep further in, or in an unknown frame. first: LOOP_MAYBE or LOOP_ONCE, of a sleep not made often enough yet. */
 static enum loop_sleep judge_inside(struct loop *loop, const struct check *check, uint32_t lane,
-                                    const struct gate_view *view, const struct sample *sample)
+                                    const struct gate_view *view, const struct sample *sample, enum loop_sleep first)
 {
     uint64_t stack = MIRE_HASH_START;
 
@@ -290,9 +292,9 @@ static enum loop_sleep judge_inside(struct loop *loop, const struct check *check
     if (is_known(loop, stack))
         return LOOP_WAITS;
     if (call_recurs(lane, (struct gate_call){0, 0}))
-        return LOOP_INSIDE;
+        return first == LOOP_MAYBE ? LOOP_INSIDE : LOOP_UNSURE;
     if (repeats_at(loop, check, view, stack) < REPEATS)
-        return LOOP_MAYBE;
+        return first;
     know(loop, stack);
     return LOOP_WAITED;
 }
@@ -306,11 +308,13 @@ static enum loop_sleep judge_call(struct loop *loop, const struct check *check, 
         seat.frame = entry_frame(check, sample);
         return seat.frame == sample->depth || is_own_call(check, sample, seat.frame, libc) ? LOOP_UNSURE : LOOP_INSIDE;
     }
-    if (seat.frame == sample->depth || seat.frame < libc)
+    if (sample->flags & MIRE_SAMPLE_BROKEN && (seat.frame == sample->depth || seat.frame < libc))
         return LOOP_UNSURE;
+    if (seat.frame == sample->depth || seat.frame < libc)
+        return judge_inside(loop, check, lane, view, sample, LOOP_ONCE);
     if (is_own_call(check, sample, seat.frame, libc))
         return judge_own(loop, check, view, sample, seat);
-    return judge_inside(loop, check, lane, view, sample);
+    return judge_inside(loop, check, lane, view, sample, LOOP_MAYBE);
 }
 
 /* Was the thread in SDK code at the look, or has it been since? Or has the SDK had it stopped? */

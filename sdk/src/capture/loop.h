@@ -34,8 +34,8 @@ enum loop_sleep {
     LOOP_WAITED, /* the same; earlier samples with LOOP_MAYBE or LOOP_ONCE were waits as well */
     LOOP_INSIDE, /* asleep inside the work */
     LOOP_MAYBE,  /* in a call of a frame that has a hooked wait, the first time in this turn: counts as work */
-    LOOP_ONCE,   /* a timed sleep, in a call of a frame that is not known to be a loop's: counts as work, unsure */
-    LOOP_UNSURE  /* asleep, and the loop's frame is not known */
+    LOOP_ONCE, /* a timed sleep in a frame not known to be a loop's, or one of an unknown frame: counts as work, unsure */
+    LOOP_UNSURE /* asleep, and the loop's frame is not known */
 };
 
 #define MIRE_LOOP_SLEEPS 4

@@ -138,11 +138,31 @@ static void the_second_sleep_there_is_the_loops(void **state)
     assert_int_equal(judge(&sample), LOOP_WAITS);
 }
 
+/* Nothing is known of the wait before: it was too short for its stack to be taken. */
+static void the_third_sleep_of_one_stack_is_the_loops_if_its_frame_is_unknown(void **state)
+{
+    struct sample sample;
+    uint32_t round = 0;
+
+    (void)state;
+    skip_if_proc_is_an_emulators();
+    scene.view.wait.from = 0;
+    for (int sleeps = 0; sleeps < 3; sleeps++) {
+        await_round(round);
+        take_in_round(&sample, round);
+        round = atomic_load(&subject.rounds) + 1;
+        if (sample.flags & MIRE_SAMPLE_BROKEN)
+            skip();
+        assert_int_equal(judge(&sample), sleeps < 2 ? LOOP_ONCE : LOOP_WAITED);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_verdict_that_comes_late_takes_one_sleep_for_one, begin, end),
         cmocka_unit_test_setup_teardown(the_second_sleep_there_is_the_loops, begin, end),
+        cmocka_unit_test_setup_teardown(the_third_sleep_of_one_stack_is_the_loops_if_its_frame_is_unknown, begin, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

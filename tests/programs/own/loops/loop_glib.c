@@ -2,6 +2,7 @@
  * loop_glib.c - GMainLoop. argv[2]:
  *
  *     plain    a hang
+ *     waited   the same, after a callback that waited for a file itself
  *     exact    mire/glib.h, and a wait inside a turn
  *     nested   mire/glib.h, and a modal dialog: a main loop inside a turn, which idles and is no hang
  *     starved  mire/glib.h with a ping, and a descriptor of high priority that starves everything else
@@ -46,6 +47,13 @@ static gboolean turn(gint fd, GIOCondition condition, gpointer begin_ns)
     return G_SOURCE_REMOVE;
 }
 
+static gboolean wait_once(gpointer unused)
+{
+    (void)unused;
+    poll(NULL, 0, IDLE_MS / 2);
+    return G_SOURCE_REMOVE;
+}
+
 static gboolean hang(gpointer unused)
 {
     static uint64_t begin_ns;
@@ -73,11 +81,13 @@ int main(int argc, char **argv)
     planted_start(argv);
     loop = g_main_loop_new(NULL, FALSE);
 #ifdef WITH_MIRE
-    if (strcmp(mode, "plain") != 0)
+    if (strcmp(mode, "plain") != 0 && strcmp(mode, "waited") != 0)
         planted_expect(mire_glib_attach(&adapter, NULL));
     if (strcmp(mode, "starved") == 0)
         planted_expect(mire_glib_ping(&adapter, PING_MS));
 #endif
+    if (strcmp(mode, "waited") == 0)
+        g_timeout_add(IDLE_MS / 3, wait_once, NULL);
     g_timeout_add(IDLE_MS, hang, NULL);
     g_main_loop_run(loop);
 #ifdef WITH_MIRE

@@ -14,6 +14,7 @@
  *     ready      io_pgetevents
  *     stdio      fgets, of a pipe that another process writes to
  *     inner      usleep, in a function that the loop calls
+ *     early      the same, after a hooked wait that is too short for its stack to be known, in a function that has returned
  *     twice      poll and then usleep, each time
  *     blocked    as usleep; the hang is one sleep deep in the work
  *     typed      read of standard input, a terminal whose user types a line now and then
@@ -196,7 +197,7 @@ PART_OF_RUN void wait_once(const char *how)
     } else if (strcmp(how, "stdio") == 0) {
         if (!fgets(line, sizeof(line), lines))
             abort();
-    } else if (strcmp(how, "inner") == 0) {
+    } else if (strcmp(how, "inner") == 0 || strcmp(how, "early") == 0) {
         next_job();
     } else if (strcmp(how, "typed") == 0) {
         if (read(STDIN_FILENO, line, sizeof(line)) <= 0)
@@ -236,9 +237,16 @@ PART_OF_RUN void hang_with_naps(void)
     fflush(stdout);
 }
 
+STAY void begin_early(void)
+{
+    poll(NULL, 0, 3);
+    atomic_fetch_add(&rounds, 1);
+}
+
 STAY void run(const char *how)
 {
-    poll(NULL, 0, 20);
+    if (strcmp(how, "early") != 0)
+        poll(NULL, 0, 20);
     for (int i = 0; i < IDLE_MS / PAUSE_MS; i++) {
         wait_once(how);
         if (strcmp(how, "steps") == 0)
@@ -262,6 +270,8 @@ int main(int argc, char **argv)
         return 2;
     open_all(argv[2]);
     planted_start(argv);
+    if (strcmp(argv[2], "early") == 0)
+        begin_early();
     run(argv[2]);
     unlink(fifo);
     return 0;
