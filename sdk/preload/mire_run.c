@@ -16,12 +16,14 @@
 #include "preload/arguments.h"
 #include "preload/child.h"
 #include "preload/courier.h"
+#include "preload/executed.h"
 #include "preload/others.h"
 #include "preload/program.h"
 #include "preload/remain.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -151,15 +153,17 @@ static void print_problems(const struct run *run, const struct courier *courier)
 struct delivery {
     struct courier courier;
     struct other_users others;
+    struct executed executed;
     bool serves; /* the courier runs */
     struct run_session session;
 };
 
-static void look_for_others(void *context)
+static void look_around(void *context)
 {
     struct delivery *delivery = context;
 
     others_look(&delivery->others);
+    executed_look(&delivery->executed);
 }
 
 static void finish_others(void *context)
@@ -193,7 +197,8 @@ static bool open_delivery(struct delivery *delivery, struct run *run, const char
         return false;
     }
     others_init(&delivery->others, options, courier->store);
-    courier->on_look = look_for_others;
+    executed_init(&delivery->executed, run->path);
+    courier->on_look = look_around;
     courier->on_end = finish_others;
     courier->context = delivery;
     if (courier_open(courier, options) != MIRE_OK) {
@@ -258,8 +263,10 @@ static int run_program(const struct run *run, struct delivery *delivery, struct 
     if (!failed) {
         start_ticks = mire__process_start_ticks((uint32_t)pid);
         run_session_started(&delivery->session, (uint32_t)pid, start_ticks);
+        atomic_store(&delivery->executed.pid, (uint32_t)pid);
     }
     code = failed ? PROGRAM_NOT_EXECUTABLE : child_wait(&end, pid);
+    atomic_store(&delivery->executed.pid, 0);
     courier->ended_ns = mire__now_ns();
     if (!failed)
         courier->ended = (struct report_ended){.pid = (uint32_t)pid,

@@ -410,6 +410,12 @@ class RunTest(unittest.TestCase):
         self.assertEqual(done.returncode, 4)
         self.assertIn("cannot be watched", done.stderr)
 
+    def test_a_program_that_is_executed_without_the_library_is_named(self):
+        for clears, named in (("env -i", True), ("env", False)):
+            done = self.run_it(None, "sh", "-c", f"exec {clears} sleep 4")
+            self.assertEqual(done.returncode, 0)
+            self.assertEqual("sleep: not watched" in done.stderr, named, done.stderr)
+
     def test_a_program_of_another_c_library_runs_with_a_warning(self):
         source = os.path.join(self.scratch.name, "m.c")
         with open(source, "w") as file:
