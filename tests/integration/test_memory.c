@@ -66,6 +66,7 @@ static void work_all(struct pg *pg, int threads)
 {
     struct work *work;
     struct work_options options = MIRE_WORK_OPTIONS_INIT;
+    options.by_slot = pgtest_on_citus();
     options.pg = pg;
     options.log = &quiet;
     options.threads = threads;

@@ -92,7 +92,8 @@ static struct world *world_new(void)
     run(world->pg, "INSERT INTO app (app_id, slug, name) VALUES (1, 'late', 'Late')");
     snprintf(world->cache, sizeof world->cache, "/tmp/mire-rekey-XXXXXX");
     assert_non_null(mkdtemp(world->cache));
-    world->options = (struct work_options){.pg = world->pg, .log = &quiet, .threads = 2, .cache_dir = world->cache};
+    world->options = (struct work_options){
+        .pg = world->pg, .log = &quiet, .threads = 2, .cache_dir = world->cache, .by_slot = pgtest_on_citus()};
     return world;
 }
 
@@ -511,7 +512,7 @@ static void lost_commits_are_made_again(void **state)
 {
     (void)state;
     enum { REPORTS = 400, CRASHES = 3 };
-    if (getenv("MIRE_CITUS_URL"))
+    if (pgtest_on_citus())
         skip(); /* the cluster is not this test's own */
     struct world *world = world_new();
     for (unsigned i = 0; i < REPORTS; i++)

@@ -158,6 +158,7 @@ static void an_uploaded_file_gives_reports_their_names(void **state)
     free(others);
 
     struct work_options options = MIRE_WORK_OPTIONS_INIT;
+    options.by_slot = pgtest_on_citus();
     assert_non_null(mkdtemp(cache));
     options.pg = pg;
     options.log = &quiet;
@@ -216,6 +217,7 @@ static void a_file_of_another_app_names_nothing(void **state)
     assert_int_equal(rows_key_create(key, pg, "b", "symbols", ""), 0);
     assert_int_equal(status_of(pg, OTHER, file, len), 201);
     struct work_options options = MIRE_WORK_OPTIONS_INIT;
+    options.by_slot = pgtest_on_citus();
     assert_non_null(mkdtemp(cache));
     options.pg = pg;
     options.log = &quiet;
@@ -267,6 +269,7 @@ static void converted_files_stay_below_the_caches_limit(void **state)
     assert_non_null(build);
     assert_int_equal(rows_key_create(key, pg, "a", "symbols", ""), 0);
     struct work_options options = MIRE_WORK_OPTIONS_INIT;
+    options.by_slot = pgtest_on_citus();
     assert_non_null(mkdtemp(cache));
     options.pg = pg;
     options.log = &quiet;

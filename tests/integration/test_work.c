@@ -71,6 +71,7 @@ static struct work *start(struct pg *pg, struct inbox_wakeup *wakeup)
 {
     struct work *work;
     struct work_options options = MIRE_WORK_OPTIONS_INIT;
+    options.by_slot = pgtest_on_citus();
     options.pg = pg;
     options.log = &quiet;
     options.wakeup = wakeup;
@@ -251,6 +252,7 @@ static void a_flood_of_one_app_keeps_no_other_waiting(void **state)
     struct work_options options = MIRE_WORK_OPTIONS_INIT;
     struct stage stages[16] = {{"symbolicate", be_slow}};
     struct work *work;
+    options.by_slot = pgtest_on_citus();
     for (int i = 0; i < 300; i++)
         (void)put(pg, false);
     (void)put(pg, false);
@@ -313,6 +315,7 @@ static void killed_anywhere_each_report_counts_once(void **state)
     struct pg *pg = pgtest_mapview();
     char dir[] = "/tmp/mire-work-XXXXXX";
     struct work_options options = MIRE_WORK_OPTIONS_INIT;
+    options.by_slot = pgtest_on_citus();
     options.cache_dir = mkdtemp(dir);
     for (int i = 0; i < REPORTS; i++)
         (void)put(pg, false);
@@ -448,6 +451,7 @@ static void a_report_that_ends_the_process_is_given_up_and_blocks_nobody(void **
     enum { REPORTS = 60 };
     struct pg *pg = pgtest_mapview();
     struct work_options options = MIRE_WORK_OPTIONS_INIT;
+    options.by_slot = pgtest_on_citus();
     for (int i = 0; i < REPORTS; i++) {
         if (i == REPORTS / 2)
             put_poison(pg);
@@ -467,6 +471,7 @@ static void a_debug_file_that_ends_the_process_is_left_alone(void **state)
     (void)state;
     struct pg *pg = pgtest_mapview();
     struct work_options options = MIRE_WORK_OPTIONS_INIT;
+    options.by_slot = pgtest_on_citus();
     put_poison(pg);
     assert_int_equal(work_through(pg, &options, die_of_debug_file), MIRE_JOURNAL_SUSPECTS);
     assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM event"), 1);
@@ -478,7 +483,7 @@ static void a_debug_file_that_ends_the_process_is_left_alone(void **state)
 static void new_versions_are_made_without_a_deadlock(void **state)
 {
     (void)state;
-    if (getenv("MIRE_CITUS_URL"))
+    if (pgtest_on_citus())
         skip(); /* the coordinator does not show who waits */
     enum { VERSIONS = 20, EACH = 200 };
     struct pg *pg = pgtest_mapview();

@@ -35,8 +35,7 @@ static int run(const char *script, const char *verb, const char *name, char *out
     return pclose(pipe);
 }
 
-/* Databases are made on a cluster, which has those of other programs too. */
-static bool on_citus(void)
+bool pgtest_on_citus(void)
 {
     const char *url = getenv("MIRE_CITUS_URL");
     return url && *url;
@@ -44,7 +43,7 @@ static bool on_citus(void)
 
 static void name_database(char *out, size_t room, int number)
 {
-    if (on_citus())
+    if (pgtest_on_citus()) /* with those of other programs */
         snprintf(out, room, "test_%d_%d", (int)getpid(), number);
     else
         snprintf(out, room, "test_%d", number);
@@ -83,7 +82,7 @@ int pgtest_stop(void **state)
 {
     (void)state;
     pgtest_end_server();
-    while (on_citus() && database_count > 0) {
+    while (pgtest_on_citus() && database_count > 0) {
         char name[32];
         name_database(name, sizeof name, database_count--);
         run("citus.sh", "drop", name, NULL, 0);
@@ -126,7 +125,7 @@ static void must(int rc, const char *what)
 
 static void create_database(const char *name)
 {
-    if (on_citus()) {
+    if (pgtest_on_citus()) {
         must(run("citus.sh", "make", name, database_conninfo, sizeof database_conninfo), "create database on Citus");
         return;
     }
@@ -157,7 +156,7 @@ struct pg *pgtest_database(int connections)
                                  .log = &stderr_log};
     must(pg_open(&pg, &options), "open");
     must(pg_migrate(&applied, pg, pg_migrations, pg_migration_count, &stderr_log), "migrate");
-    must(pg_distribute(pg, on_citus(), &stderr_log), "distribute");
+    must(pg_distribute(pg, pgtest_on_citus(), &stderr_log), "distribute");
     struct pg_days days = {.today = clock_day(clock_wall_us()), .back = 1, .ahead = 2};
     must(pg_partition(&made, &dropped, pg, &days, &stderr_log), "partition");
     return pg;

@@ -20,6 +20,9 @@ const char *pgtest_conninfo(void);
 /* Process number of the postmaster. */
 int pgtest_postmaster(void);
 
+/* Are the databases on a Citus cluster, whose workers process one slot at a time (MIRE_CITUS_URL)? */
+bool pgtest_on_citus(void);
+
 /* Open a pool on a new database with all migrations and partitions around today; an error ends the program. */
 struct pg *pgtest_database(int connections);
 
