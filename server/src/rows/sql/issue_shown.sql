@@ -1,7 +1,9 @@
 -- Rebuilds the rows of issue_shown of an app from its aliases; the old ones are deleted before.
 -- An alias of an issue whose reports moved on (issue.gone_to) holds for the issue they moved to; of several such the newest.
 -- Merging makes no circle, moving may close one: then all in it are shown as its oldest.
+-- WITH is of the SELECT: Citus takes the RECURSIVE from one of an INSERT.
 --   $1   the app
+INSERT INTO issue_shown (app_id, issue_id, tree, shown_id)
 WITH RECURSIVE moved AS (
     SELECT issue_id, gone_to AS at, 1 AS depth FROM issue WHERE app_id = $1 AND gone_to IS NOT NULL
     UNION ALL
@@ -31,7 +33,6 @@ ends AS (
                 ELSE (SELECT min(p) FROM unnest(path[array_position(path, e.into_id):]) p) END AS at
     FROM walk w LEFT JOIN edge e ON e.issue_id = w.at AND e.tree = 0
     ORDER BY issue_id, tree, cardinality(path) DESC)
-INSERT INTO issue_shown (app_id, issue_id, tree, shown_id)
 SELECT $1, issue_id, tree, at FROM ends
 UNION
 SELECT $1, at, 0, at FROM ends
