@@ -164,6 +164,50 @@ static uint32_t frame_by_call(const struct check *check, const struct sample *sa
     return sample->depth;
 }
 
+/* Where that function has returned, and its library has called back other code, which sleeps: the caller. */
+static uint32_t frame_by_module(const struct check *check, const struct sample *sample, struct gate_call call,
+                                uint32_t libc)
+{
+    const struct module *module = call.from ? module_at(check, call.from - 1) : NULL;
+    uint32_t frame = libc;
+
+    if (!module || libc == sample->depth || module_at(check, sample->pc[libc]) == module)
+        return sample->depth;
+    while (frame < sample->depth && module_at(check, sample->pc[frame]) != module)
+        frame++;
+    return frame;
+}
+
+struct depth_search {
+    uint64_t frame; /* in: the end of the frame of the hooked call */
+    uint64_t pc;    /* out: of the innermost frame further out than that; 0: none */
+};
+
+static void search(void *context, const struct unwound *frame)
+{
+    struct depth_search *search = context;
+
+    if (search->pc == 0 && frame->caller_sp > search->frame)
+        search->pc = frame->pc;
+}
+
+/* Otherwise: the innermost frame that is further out in the stack than the wait was. The sampler still has the copy of
+ * the stack. */
+static uint32_t frame_by_depth(const struct check *check, const struct sample *sample, struct gate_call call)
+{
+    const struct stack_snapshot *snapshot = &check->sampler->snapshot;
+    const struct stack_copy copy = {&snapshot->regs, snapshot->stack_address, snapshot->stack, snapshot->stack_size};
+    struct depth_search found = {call.frame, 0};
+    uint32_t frame = 0;
+
+    if (call.frame == 0 || sample->flags & MIRE_SAMPLE_BROKEN)
+        return sample->depth;
+    mire__unwind_copy(&copy, &check->sampler->modules, search, &found);
+    while (frame < sample->depth && (found.pc == 0 || sample->pc[frame] != found.pc))
+        frame++;
+    return frame;
+}
+
 /* The thread's first function behind the C library's start. */
 static uint32_t entry_frame(const struct check *check, const struct sample *sample)
 {
@@ -198,6 +242,10 @@ static struct seat find_seat(const struct loop *loop, const struct check *check,
     }
     if (seat.frame == sample->depth)
         seat.frame = frame_by_call(check, sample, view->wait);
+    if (seat.frame == sample->depth)
+        seat.frame = frame_by_module(check, sample, view->wait, libc);
+    if (seat.frame == sample->depth)
+        seat.frame = frame_by_depth(check, sample, view->wait);
     if (seat.frame < sample->depth && seat.frame > entry)
         seat.frame = entry; /* a thread has one: two sleeps in it may not be known for it without unwind tables */
     return seat;

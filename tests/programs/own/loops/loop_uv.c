@@ -3,6 +3,7 @@
  * argv[2]:
  *
  *     plain  a hang
+ *     soon   a hang in a timer's callback after the first wait, whose stack nobody has taken yet
  *     exact  mire/uv.h, and a wait inside a turn
  */
 #include "planted.h"
@@ -15,6 +16,8 @@
 
 static mire_uv adapter;
 #endif
+
+enum { SOON_MS = 5 };
 
 static const char *mode = "plain";
 static uv_timer_t timer;
@@ -41,6 +44,14 @@ static void hang(uv_poll_t *handle, int status, int events)
     uv_timer_start(&timer, rest, REST_MS, 0);
 }
 
+static void hang_soon(uv_timer_t *handle)
+{
+    uv_poll_stop(&readable);
+    planted_hang();
+    uv_update_time(uv_default_loop());
+    uv_timer_start(handle, rest, REST_MS, 0);
+}
+
 static void feed(uv_timer_t *handle)
 {
     (void)handle;
@@ -56,13 +67,14 @@ int main(int argc, char **argv)
     if (pipe(ends) != 0)
         return 3;
 #ifdef WITH_MIRE
-    if (strcmp(mode, "plain") != 0) {
+    if (strcmp(mode, "exact") == 0) {
         planted_expect(mire_uv_attach(&adapter, uv_default_loop()));
         planted_expect(mire_uv_ping(&adapter, PING_MS));
     }
 #endif
     uv_timer_init(uv_default_loop(), &timer);
-    uv_timer_start(&timer, feed, IDLE_MS, 0);
+    uv_timer_start(&timer, strcmp(mode, "soon") == 0 ? hang_soon : feed, strcmp(mode, "soon") == 0 ? SOON_MS : IDLE_MS,
+                   0);
     uv_poll_init(uv_default_loop(), &readable, ends[0]);
     uv_poll_start(&readable, UV_READABLE, hang);
     return uv_run(uv_default_loop(), UV_RUN_DEFAULT);
