@@ -20,6 +20,15 @@ export function say(text: string, values: Record<string, string | number> = {}):
   });
 }
 
+/* What stands between two sentences, and between the members of a list. */
+export function gap(): string {
+  return lang.value === 'zh-CN' ? '' : ' ';
+}
+
+export function listed(members: readonly string[]): string {
+  return members.join(lang.value === 'zh-CN' ? '、' : ', ');
+}
+
 export async function speak(wanted: Language): Promise<void> {
   catalogue.value = wanted === 'en' ? {} : (await import('../locales/zh-CN.json')).default;
   lang.value = wanted;

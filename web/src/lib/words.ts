@@ -22,6 +22,8 @@ export const WORDS: readonly string[] = [
   'dispatch',
   'thread',
   'busy',
+  'foreground',
+  'Lag of a version rises', // the rule that every app begins with
 ];
 
 /* Kinds whose name alone says too little, or is a word already. */

@@ -43,7 +43,7 @@ export function AckPage(): JSX.Element {
                 </button>
               )}
               <p>
-                <a href={alert.page}>{say('Open')}</a>
+                <a href={alert.page}>{say('Open the page')}</a>
               </p>
             </>
           );

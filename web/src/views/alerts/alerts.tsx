@@ -5,11 +5,12 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { api } from '../../api/client';
 import type { Alert, AlertMessage, AlertRule, Alerts } from '../../api/types';
-import { say } from '../../lib/i18n';
+import { listed, say } from '../../lib/i18n';
 import { idle } from '../../lib/live';
 import { client, useQuery } from '../../lib/query';
 import { useTitle } from '../../lib/title';
 import { useSignIn } from '../../lib/who';
+import { word } from '../../lib/words';
 import { conditionOf, windowOf } from '../../model/alert';
 import { may } from '../../model/who';
 import { Exports } from '../exports';
@@ -83,7 +84,7 @@ function Open(props: { app: string; alerts: Alert[]; triages: boolean; refresh: 
                   </button>
                 ) : null}
                 <a class="button" href={alert.page} aria-label={say('Open the page of alert {id}', { id: alert.id })}>
-                  {say('Open')}
+                  {say('Open the page')}
                 </a>
               </span>
             </li>
@@ -177,7 +178,7 @@ function Rules(props: {
               {data.rules.map((rule) => (
                 <tr key={rule.id}>
                   <th scope="row">
-                    {rule.name} {rule.is_default ? <span class="tag">{say('default')}</span> : null}
+                    {word(rule.name)} {rule.is_default ? <span class="tag">{say('default')}</span> : null}
                   </th>
                   <td class="long">
                     {conditionOf(rule)} <span class="dim small">{windowOf(rule)}</span>
@@ -246,10 +247,7 @@ function Rules(props: {
 function notifiedOf(rule: AlertRule, data: Alerts): string {
   if (data.channels.length === 0) return say('nobody: no channel exists');
   if (rule.notifies.length === 0) return say('all channels');
-  return data.channels
-    .filter((one) => rule.notifies.includes(one.id))
-    .map((one) => one.name)
-    .join(', ');
+  return listed(data.channels.filter((one) => rule.notifies.includes(one.id)).map((one) => one.name));
 }
 
 function Messages({ messages }: { messages: AlertMessage[] }): JSX.Element | null {

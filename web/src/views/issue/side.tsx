@@ -7,6 +7,7 @@ import { Trend } from '../../charts/trend';
 import { facetTitle } from '../../lib/facets';
 import { lang, say } from '../../lib/i18n';
 import { page, query } from '../../lib/location';
+import { word } from '../../lib/words';
 import { bars, completed } from '../../model/charts';
 import { counted, isOfProcess } from '../../model/event';
 import { count, percent } from '../../model/format';
@@ -68,7 +69,7 @@ function Value({ name, value }: { name: string; value: string }): JSX.Element {
   if (value === OTHERS) return <>{say('others')}</>;
   if (value === '' || here.name !== 'issue') return <>{value || '—'}</>;
   const key = name === 'version' ? 'v' : FACETS.find((one) => one === name);
-  if (!key) return <>{value}</>;
+  if (!key) return <>{name === 'state' ? word(value) : value}</>;
   const list = { name: isMemory(here.id) ? 'memory' : 'issues', app: here.app } as const;
   return <a href={href(list, { ...carried(query.value), q: '', [key]: [wantedText(value)] })}>{value}</a>;
 }

@@ -3,7 +3,7 @@
 import type { JSX } from 'preact';
 import { api } from '../../api/client';
 import type { Issue } from '../../api/types';
-import { lang, say } from '../../lib/i18n';
+import { gap, lang, listed, say } from '../../lib/i18n';
 import { useKeys } from '../../lib/keys';
 import { query } from '../../lib/location';
 import { useQuery } from '../../lib/query';
@@ -32,7 +32,7 @@ export function Verdict(props: { app: string; id: string; data: Issue; first: st
   useKeys({ 'hand-over': give });
   return (
     <div class="verdict">
-      {words.length > 0 ? <p class="said">{words.join(' ')}</p> : null}
+      {words.length > 0 ? <p class="said">{words.join(gap())}</p> : null}
       <div class="row">
         {rows.length > 0 ? <PerVersion rows={rows} /> : null}
         <span class="grow" />
@@ -117,7 +117,9 @@ function skew(data: Issue): string {
         }),
       );
   }
-  return found.length > 0 ? `${found.slice(0, 2).join('; ')}.` : '';
+  const [first, second] = found;
+  if (!first) return '';
+  return second ? say('{first}; {second}.', { first, second }) : say('{first}.', { first });
 }
 
 /* The issue as text for the person who mends it: the page's sentences, and the server's Markdown with a link back. */
@@ -130,8 +132,8 @@ async function textOf(id: string, words: readonly string[], rows: readonly Versi
   }
   const text = (await answer.text()).replace(/^- Page \//m, `- Page ${location.origin}/`);
   const [title, ...rest] = text.split('\n');
-  const rates = rows.map((row) => `${row.version} ${precise(row.value, 'en')}`).join(', ');
-  const said = [...words, ...(rates === '' ? [] : [say('In 1,000 sessions: {rates}.', { rates })])].join(' ');
+  const rates = listed(rows.map((row) => `${row.version} ${precise(row.value, 'en')}`));
+  const said = [...words, ...(rates === '' ? [] : [say('In 1,000 sessions: {rates}.', { rates })])].join(gap());
   return [title, '', said, ...rest].join('\n');
 }
 

@@ -5,7 +5,7 @@ import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { api } from '../../api/client';
 import type { CategorySpread, IssueMemory } from '../../api/types';
-import { lang, say } from '../../lib/i18n';
+import { gap, lang, say } from '../../lib/i18n';
 import { query } from '../../lib/location';
 import { type Result, useQuery } from '../../lib/query';
 import { bytes, count, exact, percent } from '../../model/format';
@@ -50,7 +50,8 @@ function Body({ data }: { data: IssueMemory }): JSX.Element {
         {say('Half of the processes took more than {p50}, 1 in 10 more than {p90}.', {
           p50: bytes(data.footprint_bytes.p50),
           p90: bytes(data.footprint_bytes.p90),
-        })}{' '}
+        })}
+        {gap()}
         <span class="dim">
           {healthy
             ? say('Healthy processes of these versions take {bytes}, by {n|baseline|baselines}.', {

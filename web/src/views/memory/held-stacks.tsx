@@ -3,7 +3,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Memory } from '../../api/types';
-import { lang, say } from '../../lib/i18n';
+import { gap, lang, say } from '../../lib/i18n';
 import { useKeys } from '../../lib/keys';
 import { patch, query } from '../../lib/location';
 import { bytes, exact, offBytes, offCount, percent } from '../../model/format';
@@ -87,7 +87,8 @@ function NoStacks({ row }: { row: Row }): JSX.Element {
   if (of_allocator) return <p class="dim">{say('Its blocks have the stacks: see the rows of the heap.')}</p>;
   return (
     <p class="dim">
-      {say('No stacks: below the top categories, whose stacks the device sends.')}{' '}
+      {say('No stacks: below the top categories, whose stacks the device sends.')}
+      {gap()}
       {known ? say('The device knows {n|stack|stacks} of it.', { n: exact(known, lang.value) }) : null}
     </p>
   );

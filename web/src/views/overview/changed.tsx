@@ -4,7 +4,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { api } from '../../api/client';
 import type { Change, Changes } from '../../api/types';
-import { lang, say } from '../../lib/i18n';
+import { gap, lang, say } from '../../lib/i18n';
 import { query } from '../../lib/location';
 import { useQuery } from '../../lib/query';
 import { kindWord, osWord, systemWord } from '../../lib/words';
@@ -79,7 +79,8 @@ function Body({ app, data, week }: { app: string; data: Changes; week: boolean }
           : say('{after} against {before}, per session.', {
               after: after.version ?? '',
               before: before.version ?? '',
-            })}{' '}
+            })}
+        {gap()}
         {say('{n} are unchanged; {few} have too few reports to judge.', {
           n: data.issues.length - told.length + data.more,
           few: data.few,

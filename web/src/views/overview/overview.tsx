@@ -5,7 +5,7 @@ import { useState } from 'preact/hooks';
 import { api } from '../../api/client';
 import type { Overview, Share, VersionTotals } from '../../api/types';
 import { Trend } from '../../charts/trend';
-import { lang, say } from '../../lib/i18n';
+import { lang, listed, say } from '../../lib/i18n';
 import { idle } from '../../lib/live';
 import { patch, query } from '../../lib/location';
 import { useQuery } from '../../lib/query';
@@ -137,9 +137,7 @@ function Body({ app, data }: { app: string; data: Overview }): JSX.Element {
           {data.apart.length > 0 ? (
             <p class="dim small">
               {say('{kinds} counted separately: no function is to blame.', {
-                kinds: data.apart
-                  .map((share) => `${exact(share.reports, lang.value)} ${kindWord(share.key)}`)
-                  .join(', '),
+                kinds: listed(data.apart.map((share) => `${exact(share.reports, lang.value)} ${kindWord(share.key)}`)),
               })}
             </p>
           ) : null}

@@ -122,7 +122,7 @@ function Against(props: { now: Rate; before: Rate; pair: Pair; unit: string }): 
   const { now, before, pair, unit } = props;
   const way = direction(now, before);
   if (!now || !before) return <>{say('of {version}', { version: pair.version ?? '' })}</>;
-  const by = `${now.value >= before.value ? '+' : '−'}${fixed(Math.abs(now.value - before.value), now, lang.value)}${unit === ' %' ? ` ${say('pt')}` : unit}`;
+  const by = `${signed(now.value - before.value, now, lang.value)}${unit === ' %' ? ` ${say('pt')}` : unit}`;
   const words = say('{version}: {by} against {before}', {
     version: pair.version ?? '',
     by,
@@ -134,6 +134,12 @@ function Against(props: { now: Rate; before: Rate; pair: Pair; unit: string }): 
       {words}
     </span>
   );
+}
+
+/* A difference with its sign; one that rounds to zero has none. */
+export function signed(value: number, rate: { low: number; high: number }, language: string): string {
+  const text = fixed(Math.abs(value), rate, language);
+  return Number(text) === 0 ? text : `${value > 0 ? '+' : '−'}${text}`;
 }
 
 export function fixed(value: number, rate: { low: number; high: number }, language: string): string {

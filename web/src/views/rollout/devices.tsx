@@ -5,7 +5,7 @@ import { useState } from 'preact/hooks';
 import { api } from '../../api/client';
 import type { Rollout } from '../../api/types';
 import { Spark } from '../../charts/spark';
-import { lang, say } from '../../lib/i18n';
+import { gap, lang, say } from '../../lib/i18n';
 import { useQuery } from '../../lib/query';
 import { count, percent } from '../../model/format';
 import { answeredBy, PLUGINS, percentOf } from '../../model/rollout';
@@ -55,7 +55,8 @@ export function Devices({ rollout }: { rollout: Rollout }): JSX.Element {
           <p class="dim small">
             {say(
               'Share of the sessions of yesterday and today in which the part ran from beginning to end, with the last seven days as bars.',
-            )}{' '}
+            )}
+            {gap()}
             {say('Only installations that send sessions are counted, so the share of Sessions is always 100 %.')}
           </p>
         </>

@@ -4,7 +4,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { api } from '../../api/client';
 import type { RolloutRule, RolloutRules } from '../../api/types';
-import { lang, say } from '../../lib/i18n';
+import { gap, lang, say } from '../../lib/i18n';
 import { useQuery } from '../../lib/query';
 import { useTitle } from '../../lib/title';
 import { useSignIn } from '../../lib/who';
@@ -143,7 +143,8 @@ function Rules(author: Author): JSX.Element {
       <p class="dim small">
         {say(
           'For each part, the first rule that fits an installation and names the part decides. Installations stay in: raising 1 % to 5 % keeps the 1 %.',
-        )}{' '}
+        )}
+        {gap()}
         {say('Devices ask every {n} minutes.', { n: Math.round((rollout.rules.fetch_s ?? 3600) / 60) })}
       </p>
       {allowed ? (

@@ -5,7 +5,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { api, ProblemError } from '../../api/client';
 import type { Rules, RulesJob } from '../../api/types';
-import { lang, say } from '../../lib/i18n';
+import { gap, lang, say } from '../../lib/i18n';
 import { idle } from '../../lib/live';
 import { client, useQuery } from '../../lib/query';
 import { useSignIn } from '../../lib/who';
@@ -158,7 +158,7 @@ function Preview({ app, job }: { app: string; job: number }): JSX.Element {
                 })}
             {found.state === 'done' && found.exemplars < found.reports ? (
               <span class="dim">
-                {' '}
+                {gap()}
                 {say('Estimated from {n} of them, some of each issue.', { n: exact(found.exemplars, lang.value) })}
               </span>
             ) : null}

@@ -4,7 +4,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { api } from '../../api/client';
 import type { Change, Changes, Rate, VersionRow } from '../../api/types';
-import { lang, say } from '../../lib/i18n';
+import { gap, lang, say } from '../../lib/i18n';
 import { patch, query } from '../../lib/location';
 import { useQuery } from '../../lib/query';
 import { useSignIn } from '../../lib/who';
@@ -17,7 +17,7 @@ import { may } from '../../model/who';
 import { StillArriving } from '../complete';
 import { Exports } from '../exports';
 import { ChangeRow, sentence } from '../overview/changed';
-import { fixed, wordsOf } from '../overview/rates';
+import { fixed, signed, wordsOf } from '../overview/rates';
 import { copy, Loaded, Panel } from '../parts';
 import { triage } from '../triage/act';
 import { Spreads } from './spreads';
@@ -179,7 +179,8 @@ function Body({ app, version, rows, data }: Props & { data: Changes }): JSX.Elem
       <p class="dim small">
         {say(
           'A hit is a day on which a device had the issue. An exact test decides, and at most 5 % of the changes shown are due to chance.',
-        )}{' '}
+        )}
+        {gap()}
         {say(
           'Newer devices get a new version first. The comparison does not correct for operating systems and device classes.',
         )}
@@ -242,7 +243,7 @@ function RatesCompared({ data, names }: { data: Changes; names: [string, string]
             <th scope="col" class="wide-only">
               <span class="offscreen">{say('Drawing')}</span>
             </th>
-            <th scope="col">{say('Change')}</th>
+            <th scope="col">{say('Changed')}</th>
           </tr>
         </thead>
         <tbody>
@@ -269,8 +270,7 @@ function RateRow({ name, was, is }: { name: RateName; was: Rate; is: Rate }): JS
     rate
       ? `${fixed(rate.value, rate, lang.value)}${unit} ±${fixed((rate.high - rate.low) / 2, rate, lang.value)}`
       : '—';
-  const by =
-    was && is ? `${is.value >= was.value ? '+' : '−'}${fixed(Math.abs(is.value - was.value), is, lang.value)}` : '';
+  const by = was && is ? signed(is.value - was.value, is, lang.value) : '';
   const words = { worse: say('worse'), better: say('better'), same: say('no change'), unknown: '' };
   return (
     <tr>
@@ -281,8 +281,9 @@ function RateRow({ name, was, is }: { name: RateName; was: Rate; is: Rate }): JS
         <Whiskers was={was} is={is} way={way} />
       </td>
       <td class={way}>
-        {way === 'worse' || way === 'better' ? `${by}${unit === ' %' ? ` ${say('pt')}` : unit}, ` : ''}
-        {words[way]}
+        {way === 'worse' || way === 'better'
+          ? say('{by}, {way}', { by: `${by}${unit === ' %' ? ` ${say('pt')}` : unit}`, way: words[way] })
+          : words[way]}
       </td>
     </tr>
   );

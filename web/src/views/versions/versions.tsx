@@ -4,7 +4,7 @@ import type { JSX } from 'preact';
 import { api } from '../../api/client';
 import type { Rate, VersionRow, Versions } from '../../api/types';
 import { Spark } from '../../charts/spark';
-import { lang, say } from '../../lib/i18n';
+import { lang, listed, say } from '../../lib/i18n';
 import { query } from '../../lib/location';
 import { useQuery } from '../../lib/query';
 import { useTitle } from '../../lib/title';
@@ -113,7 +113,7 @@ function Row(props: { app: string; row: VersionRow; data: Versions; chosen: bool
       <th scope="row">
         <a href={to}>{row.version}</a>
         <br />
-        <span class="dim small">{row.channels.map((one) => one.channel).join(', ')}</span>
+        <span class="dim small">{listed(row.channels.map((one) => one.channel))}</span>
         <ReleasedAs releases={releases} version={row.version} />
       </th>
       <td class="judged">
@@ -171,7 +171,7 @@ function RateCell({ now, before, unit }: { now: Rate; before: Rate; unit: string
 
 /* The rates that became worse, and those that became better. */
 function VerdictCell({ judged, few, compared }: { judged: Judged; few: boolean; compared: boolean }): JSX.Element {
-  const names = (of: Judged['worse']) => of.map((name) => wordsOf(name).title).join(', ');
+  const names = (of: Judged['worse']) => listed(of.map((name) => wordsOf(name).title));
   if (few) return <span class="dim small">{say('too few sessions')}</span>;
   if (judged.worse.length > 0)
     return <span class="worse">{say('worse: {rates}', { rates: names(judged.worse) })}</span>;
