@@ -295,13 +295,13 @@ function IssueRow(props: ListProps & { issue: IssueSummary; title: 1 | 2 }): JSX
             {title === 2 && issue.caller2 ? <span class="dim">{say('in')} </span> : null}
             <Name of={name} prefix={list.prefix} />
           </a>
+          {title === 1 && issue.caller2 ? (
+            <span class="scene">
+              {say('in')} {issue.caller2}
+            </span>
+          ) : null}
           <Tags row={issue} />
         </span>
-        {title === 1 && issue.caller2 ? (
-          <p class="sub">
-            {say('in')} {issue.caller2}
-          </p>
-        ) : null}
       </th>
       <Numbers {...list} row={issue} change={changes.get(issue.id)} assignee={issue.assignee} />
     </tr>
