@@ -107,6 +107,23 @@ await play(async (server, browser) => {
   await page.keyboard.press('Enter');
   await until('the list is there', async () => (await page.getByRole('link', { name: /I-\d+/ }).count()) > 0);
   assert.equal(new URL(page.url()).pathname, '/shop/issues');
+
+  /* A sign-in that ends elsewhere: the open page, at which nothing is done, says so and goes on where it was. */
+  await settle(page);
+  const other = await openPage(browser);
+  await other.page.goto(`${server.url}/-/profile`);
+  await other.page.getByLabel('Name or e-mail').fill('anna');
+  await other.page.getByLabel('Password').fill(PASSWORD);
+  await other.page.keyboard.press('Enter');
+  await other.page.getByRole('button', { name: 'Sign out everywhere' }).click();
+  await other.page.getByRole('button', { name: 'Really? Sign out everywhere' }).click();
+  await page.getByRole('alert').filter({ hasText: 'You are no longer signed in as anna.' }).waitFor();
+  await other.close();
+  await page.getByLabel('Name or e-mail').fill('anna');
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.keyboard.press('Enter');
+  await until('the list is there again', async () => (await page.getByRole('link', { name: /I-\d+/ }).count()) > 0);
+  assert.equal(new URL(page.url()).pathname, '/shop/issues');
   await page.close();
   await holdsTheRules(browser, `${server.url}/-/sign-in`);
 });

@@ -1,7 +1,7 @@
 /* The view of each page. */
 
 import type { ComponentChildren, JSX } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { say } from '../lib/i18n';
 import { page } from '../lib/location';
 import { isWide } from '../lib/media';
@@ -36,13 +36,15 @@ const loadAudit = () => import('./people/audit').then((module) => module.AuditPa
 export function Pages(): JSX.Element {
   const here = page.value;
   const known = useSignIn(here.name !== 'apps'); // the list of apps is asked for again, and would be refused
+  const signedIn = useRef('');
+  if (known?.who?.has_account) signedIn.current = known.who.name;
   /* The next page is mostly the issues or an issue, so their code is loaded ahead. */
   useEffect(() => void Promise.all([loadIssues(), loadIssue()]).catch(() => {}), []);
   /* Who is nobody signs in where they are, and then sees what they came for. */
   if (known && known.who === null && here.name !== 'welcome' && here.name !== 'ack')
     return (
       <Shell app={null}>
-        <Late key="sign-in" load={loadSignIn} props={{}} label={say('Sign in')} />
+        <Late key="sign-in" load={loadSignIn} props={{ before: signedIn.current }} label={say('Sign in')} />
       </Shell>
     );
   switch (here.name) {
@@ -150,7 +152,7 @@ export function Pages(): JSX.Element {
     case 'sign-in':
       return (
         <Shell app={null}>
-          <Late key="sign-in" load={loadSignIn} props={{}} label={say('Sign in')} />
+          <Late key="sign-in" load={loadSignIn} props={{ before: '' }} label={say('Sign in')} />
         </Shell>
       );
     case 'welcome':

@@ -61,7 +61,8 @@ function Plain(): JSX.Element {
   );
 }
 
-export function SignInPage(): JSX.Element {
+/* `before`: the name that was signed in until now, where the page was open when the sign-in ended. */
+export function SignInPage({ before }: { before: string }): JSX.Element {
   useTitle(say('Sign in'));
   const [name, setName] = useState('');
   const [password, setPassword] = useState('');
@@ -82,6 +83,11 @@ export function SignInPage(): JSX.Element {
           {failed === '' ? null : (
             <div class="notice bad" role="alert">
               {failed}
+            </div>
+          )}
+          {before === '' ? null : (
+            <div class="notice" role="alert">
+              {say('You are no longer signed in as {name}. Sign in to continue.', { name: before })}
             </div>
           )}
           {known?.provider ? (
