@@ -357,11 +357,10 @@ CREATE TABLE standing (
     hours  smallint    NOT NULL,
     at     timestamptz NOT NULL,
     bytes  bytea       NOT NULL,
-    CONSTRAINT standing_counts_once PRIMARY KEY (slot, app_id, kind, of_id, hours, at),
+    CONSTRAINT standing_counts_once PRIMARY KEY (slot, app_id, kind, hours, at, of_id),
     CONSTRAINT standing_has_a_known_kind CHECK (kind BETWEEN 0 AND 4)
 );
 ALTER TABLE standing ALTER COLUMN bytes SET STORAGE EXTERNAL;
-CREATE INDEX standing_by_time ON standing (app_id, at);
 COMMENT ON TABLE standing IS 'Counters of many issues or versions over a span of hours (UTC), as many as have one slot. Spans of several lengths overlap; each is complete.';
 COMMENT ON COLUMN standing.slot IS 'Slot of the counters: hash(app, issue) or hash(app, version) mod 64.';
 COMMENT ON COLUMN standing.app_id IS 'App.';
@@ -370,5 +369,4 @@ COMMENT ON COLUMN standing.of_id IS 'Of kind 3 the version, of kind 4 the issue;
 COMMENT ON COLUMN standing.hours IS 'Length of the span, hours: 1, 6, 24, 96 or 384 of kind 0; 1 or 24 of kinds 1 to 3; 24 of kind 4.';
 COMMENT ON COLUMN standing.at IS 'Its beginning, a multiple of its length since 1970.';
 COMMENT ON COLUMN standing.bytes IS 'The counters, packed.';
-COMMENT ON INDEX standing_counts_once IS 'Serves: adding changes, and the sums of a time range.';
-COMMENT ON INDEX standing_by_time IS 'Serves: making a day anew.';
+COMMENT ON INDEX standing_counts_once IS 'Serves: adding changes, the sums of a time range, and making a day anew.';

@@ -43,9 +43,9 @@ static int64_t below(int64_t most)
     return random() % most;
 }
 
-static struct pg *database(void)
+static struct pg *database_of(int connections)
 {
-    struct pg *pg = pgtest_database(4);
+    struct pg *pg = pgtest_database(connections);
     pgtest_run(pg, "INSERT INTO app (app_id, slug, name) VALUES (1, 'a', 'A'), (2, 'b', 'B')");
     pgtest_run(pg, "INSERT INTO version (version_id, app_id, version, first_seen) SELECT n, 1, '1.' || n, now()"
                    " FROM generate_series(1, 6) n");
@@ -56,6 +56,11 @@ static struct pg *database(void)
                    " 'cpu', 1, now(), 1 FROM generate_series(1, 30) g");
     stored_count = 0;
     return pg;
+}
+
+static struct pg *database(void)
+{
+    return database_of(4);
 }
 
 static struct hour_row report(void)
@@ -322,10 +327,42 @@ static void a_killed_merger_loses_and_doubles_nothing(void **state)
     pg_close(pg);
 }
 
+/* Rows of the sums' table and index that were read, and rows that were written, by all statements so far. */
+static int64_t used(struct pg *pg, const char *columns)
+{
+    char sql[256];
+
+    (void)pgtest_number(pg, "SELECT 0 FROM pg_stat_force_next_flush()");
+    snprintf(sql, sizeof sql,
+             "SELECT (%s)::bigint FROM pg_stat_user_tables t JOIN pg_stat_user_indexes i USING (relid)"
+             " WHERE t.relname = 'standing'",
+             columns);
+    return pgtest_number(pg, sql);
+}
+
+/* Plans are made while PostgreSQL does not know how large the tables are. */
+static void a_first_merge_reads_rows_by_key(void **state)
+{
+    (void)state;
+    struct pg *pg = database_of(1);
+
+    pgtest_run(pg, "ALTER TABLE standing SET (autovacuum_enabled = off)");
+    for (int i = 0; i < 10; i++) {
+        add(pg, 400);
+        rolluptest_merge(pg);
+    }
+    int64_t written = used(pg, "n_tup_ins + n_tup_upd"), read = used(pg, "seq_tup_read + idx_tup_read");
+    assert_true(written > 5000);
+    assert_in_range(read, 1, 3 * written);
+    standingtest_check(pg);
+    pg_close(pg);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pages_say_what_the_counters_say),
+        cmocka_unit_test(a_first_merge_reads_rows_by_key),
         cmocka_unit_test(a_killed_merger_loses_and_doubles_nothing),
     };
     srandom(20261127);

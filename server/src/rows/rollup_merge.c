@@ -330,13 +330,17 @@ static int make_days_anew(struct rollup_merge *m)
     return rc;
 }
 
+/* Cells and sums are found by key, also with plans of a time when the tables were small or their size was not known. */
+static const char begin_sql[] = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; SET LOCAL enable_seqscan = off;"
+                                " SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off";
+
 static int merge(struct rollup_merge *m, struct pg *pg)
 {
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_begin(&tx, pg, MIRE_PG_WRITE);
     if (!rc)
-        rc = pg_script(tx, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ");
+        rc = pg_script(tx, begin_sql);
     if (!rc)
         rc = pg_query(&rows, tx, "SELECT pg_try_advisory_xact_lock(7117, 3)");
     if (rc || !pg_bool(rows, 0, 0))

@@ -359,14 +359,29 @@ static int make_span(struct standing_merge *m, int32_t app, int16_t hours, int16
     return rc ? rc : write_rows(m, &c);
 }
 
+/* Delete the spans in a day, of all kinds. */
+static int delete_day(struct standing_merge *m, int32_t app, int64_t from_us)
+{
+    const int16_t *hours = standing_lengths[MIRE_STANDING_ISSUES]; /* has those of all kinds */
+    int16_t kinds[MIRE_STANDING_KINDS];
+    size_t hours_count = 0;
+
+    for (int16_t kind = 0; kind < MIRE_STANDING_KINDS; kind++)
+        kinds[kind] = kind;
+    while (hours[hours_count] && hours[hours_count] <= DAY_HOURS)
+        hours_count++;
+    return pg_query(NULL, m->tx,
+                    "DELETE FROM standing WHERE slot = ANY ($1::smallint[]) AND app_id = $2"
+                    " AND kind = ANY ($3::smallint[]) AND hours = ANY ($4::smallint[]) AND at >= $5 AND at < $6",
+                    SLOT_PARAM, PG_INT4(app), PG_INT2S(kinds, MIRE_STANDING_KINDS), PG_INT2S(hours, hours_count),
+                    PG_TIME(from_us), PG_TIME(from_us + DAY_US));
+}
+
 static int make_anew(struct standing_merge *m, int32_t app, int64_t from_us)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     struct standing_shares list = {0};
-    int rc = pg_query(NULL, m->tx,
-                      "DELETE FROM standing WHERE slot = ANY ($1::smallint[]) AND app_id = $2 AND at >= $3 AND at < $4"
-                      " AND hours <= $5",
-                      SLOT_PARAM, PG_INT4(app), PG_TIME(from_us), PG_TIME(from_us + DAY_US), PG_INT2(DAY_HOURS));
+    int rc = delete_day(m, app, from_us);
     if (!rc)
         rc =
             pg_query(&rows, m->tx, counters_sql, SLOT_PARAM, PG_INT4(app), PG_TIME(from_us), PG_TIME(from_us + DAY_US));
