@@ -306,7 +306,7 @@ static int put_versions(struct counted *out, struct standing_reading *r)
         int32_t part = r->sums.rows[i].key.c;
         out->versions[i] = r->sums.rows[i].key.a;
         out->parts[i] = part;
-        out->categories[i] = part >= 0 && part < MIRE_CATEGORY_COUNT ? category_name((enum event_category)part) : "";
+        out->categories[i] = part;
     }
     return 0;
 }
@@ -382,18 +382,36 @@ int rows_counted_of_issue(struct counted *out, struct pg_tx *tx, struct arena *a
     return rc ? rc : rows_counted_of_issues(out, tx, arena, view, keys.issues, keys.count, by);
 }
 
+/* The name of the kind of trouble in an array. */
+static const char *category_sql(struct arena *arena, int column)
+{
+    const char *sql = "(ARRAY[";
+
+    for (int i = 0; sql && i < MIRE_CATEGORY_COUNT; i++)
+        sql = arena_printf(arena, "%s'%s', ", sql, category_name((enum event_category)i));
+    return sql ? arena_printf(arena, "%s''])[($%d::integer[])[i] + 1]", sql, column) : NULL;
+}
+
+/* Elements of arrays by their place: unnest of as many arrays takes four times as long. */
 const char *counted_sql(struct arena *arena, int first)
 {
-    static const char *const types[COUNTED_COLUMNS] = {"bigint",      "bigint", "integer", "text",   "timestamptz",
-                                                       "integer",     "bigint", "float8",  "float8", "bigint",
-                                                       "timestamptz", "bigint", "integer", "integer"};
-    const char *sql = "unnest(";
+    static const struct {
+        const char *name, *type;
+    } columns[COUNTED_COLUMNS] = {{"issue_id", "bigint"},   {"version_id", "bigint"},   {"tree", "integer"},
+                                  {"category", "integer"},  {"hour", "timestamptz"},    {"part", "integer"},
+                                  {"reports", "bigint"},    {"events", "float8"},       {"waited_ms", "float8"},
+                                  {"longest_ms", "bigint"}, {"last_at", "timestamptz"}, {"most_bytes", "bigint"},
+                                  {"low", "integer"},       {"high", "integer"}};
+    enum { CATEGORY = 3, REPORTS = 6 };
+    const char *sql = "(SELECT ";
 
-    for (int i = 0; sql && i < COUNTED_COLUMNS; i++)
-        sql = arena_printf(arena, "%s%s$%d::%s[]", sql, i ? ", " : "", first + i, types[i]);
-    return sql ? arena_printf(arena,
-                              "%s) t (issue_id, version_id, tree, category, hour, part, reports, events, waited_ms,"
-                              " longest_ms, last_at, most_bytes, low, high)",
-                              sql)
+    for (int i = 0; sql && i < COUNTED_COLUMNS; i++) {
+        const char *element = arena_printf(arena, "($%d::%s[])[i]", first + i, columns[i].type);
+        if (i == CATEGORY)
+            element = category_sql(arena, first + i);
+        sql = element ? arena_printf(arena, "%s%s%s AS %s", sql, i ? ", " : "", element, columns[i].name) : NULL;
+    }
+    return sql ? arena_printf(arena, "%s FROM generate_series(1, cardinality($%d::bigint[])) i) t", sql,
+                              first + REPORTS)
                : NULL;
 }

@@ -16,17 +16,17 @@ struct counted {
     size_t count;
     int64_t *issues, *versions;
     int32_t *trees;
-    const char **categories;
-    int64_t *hours; /* the first one */
-    int32_t *parts; /* of the span */
+    int32_t *categories; /* enum event_category */
+    int64_t *hours;      /* the first one */
+    int32_t *parts;      /* of the span */
     int64_t *reports;
     double *events, *waited;
     int64_t *longest, *last, *most;
     int32_t *low, *high; /* least and greatest rank of a version */
 };
 
-/* "unnest($first ...) t (issue_id, version_id, tree, category, hour, part, reports, events, waited_ms, longest_ms, last_at,
- * most_bytes, low, high)", in the arena. NULL: no memory. */
+/* A table t (issue_id, version_id, tree, category, hour, part, reports, events, waited_ms, longest_ms, last_at, most_bytes, low,
+ * high) of the parameters from `first` on, in the arena. NULL: no memory. A column that the statement does not use costs nothing. */
 #define COUNTED_COLUMNS 14
 const char *counted_sql(struct arena *arena, int first);
 
@@ -35,7 +35,7 @@ const char *counted_sql(struct arena *arena, int first);
     COUNTED_OPTIONAL(MIRE_PG_INT8, (c)->issues, (c)->count),                                                      \
         COUNTED_OPTIONAL(MIRE_PG_INT8, (c)->versions, (c)->count),                                                \
         COUNTED_OPTIONAL(MIRE_PG_INT4, (c)->trees, (c)->count),                                                   \
-        COUNTED_OPTIONAL(MIRE_PG_TEXT, (c)->categories, (c)->count), PG_TIMES((c)->hours, (c)->count),            \
+        COUNTED_OPTIONAL(MIRE_PG_INT4, (c)->categories, (c)->count), PG_TIMES((c)->hours, (c)->count),            \
         COUNTED_OPTIONAL(MIRE_PG_INT4, (c)->parts, (c)->count), PG_INT8S((c)->reports, (c)->count),               \
         PG_REALS((c)->events, (c)->count), PG_REALS((c)->waited, (c)->count), PG_INT8S((c)->longest, (c)->count), \
         PG_TIMES((c)->last, (c)->count), PG_INT8S((c)->most, (c)->count),                                         \
