@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""A list that leaves out issues counts the devices of its own page, and of all together only while 2,000 issues or less match."""
+"""A list of many issues: it counts the devices of its own page, and of all together only while 2,000 issues or less match.
+Sorted by devices it is as if those of every issue were counted."""
 
 import contextlib
 import http.client
@@ -14,20 +15,27 @@ sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "support")]
 import mired  # noqa: E402
 from answers import answer_of  # noqa: E402
 
-BOUND = 2000  # PAGE_ISSUES of server/src/api/issues/issues.c
+BOUND = 2000  # PAGE_ISSUES of server/src/api/issues/listed.c
 INSTALLS = 7
+MOST = 40  # places of more than one installation
+REPEATED = 50  # the place with most reports, all of one installation
 
 
-def report(number):
-    """A hang at a place of its own, of one of seven installations."""
+def report(number, install):
+    """A hang at a place of its own."""
     document = json.loads(mired.report(mired.report_id()))
     document["app"] = {"name": "shop", "version": "1"}
-    document["device"]["install"] = f"{number % INSTALLS:032x}"
+    document["device"]["install"] = f"{install:032x}"
     document["images"] = [{"name": "/opt/shop/shop", "id": "5a", "load": 4194304, "size": 65536}]
     document["frames"] = {"image": [0], "offset": [16 * number + 16]}
     document["nodes"] = {"up": [1], "frame": [0]}
     document["event"] |= {"duration_ms": 700, "samples": {"at_ms": [5], "weight_ms": [5], "node": [1]}}
     return json.dumps(document).encode()
+
+
+def installs(number):
+    """How many installations a place has."""
+    return 1 + (MOST - number) % INSTALLS if number < MOST else 1
 
 
 class ManyIssues(unittest.TestCase):
@@ -38,14 +46,19 @@ class ManyIssues(unittest.TestCase):
         cls.server = mired.Mired(pathlib.Path(cls.scratch.name))
         cls.addClassCleanup(cls.server.stop)
         cls.admin = cls.server.key("shop", "admin")
-        ingest = cls.server.key("shop", "ingest")
+        cls.fill("shop", [(number, number % INSTALLS) for number in range(BOUND + 2)])
+        cls.fill("store", [(number, install) for number in range(BOUND + 2) for install in range(installs(number))] + [(REPEATED, 0)] * 60)
+        mired.until("all is processed", lambda: cls.server.sql("SELECT count(*) FROM inbox") == ["0"])
+
+    @classmethod
+    def fill(cls, app, reports):
+        ingest = cls.server.key(app, "ingest")
         with contextlib.closing(http.client.HTTPConnection("127.0.0.1", cls.server.port, timeout=300)) as connection:
-            for number in range(BOUND + 2):
-                connection.request("POST", "/api/v1/reports", report(number), {"Authorization": f"Bearer {ingest}"})
+            for number, install in reports:
+                connection.request("POST", "/api/v1/reports", report(number, install), {"Authorization": f"Bearer {ingest}"})
                 answer = connection.getresponse()
                 body = answer.read()
                 assert answer.status == 202, (answer.status, body)
-        mired.until("all is processed", lambda: cls.server.sql("SELECT count(*) FROM inbox") == ["0"])
 
     def listed(self, query=""):
         status, _, body = self.server.ask("GET", f"/api/v1/apps/shop/issues?by=place&limit=5&{query}", self.admin)
@@ -77,6 +90,19 @@ class ManyIssues(unittest.TestCase):
         self.assertEqual(within["issues_total"], BOUND)
         self.assertEqual(within["totals"]["devices"], INSTALLS)
         self.assertEqual(self.devices(within), [1] * 5)
+
+    def test_a_list_by_devices(self):
+        admin = self.server.key("store", "admin")
+        told, cursor = [], ""
+        for _ in range(12):
+            status, _, body = self.server.ask("GET", f"/api/v1/apps/store/issues?by=place&limit=5&sort=-devices{cursor}", admin)
+            self.assertEqual(status, 200, body)
+            answer = answer_of(body, "listIssues")
+            self.assertEqual(answer["totals"]["devices"], INSTALLS)
+            told += [(-group["totals"]["devices"], group["key"]) for group in answer["groups"]]
+            cursor = f"&cursor={answer['next']}"
+        self.assertEqual([-devices for devices, _ in told], sorted(map(installs, range(BOUND + 2)), reverse=True)[:60])
+        self.assertEqual(told, sorted(set(told)))
 
 
 if __name__ == "__main__":

@@ -31,6 +31,7 @@ static const struct {
     [ROWS_SORT_BYTES] = {"g.most_bytes", "g.most_bytes", "bigint"},
     [ROWS_SORT_TITLE] = {"lower(g.title) COLLATE \"C\"", "lower(m.caller1 || ' ' || m.caller2) COLLATE \"C\"", "text"},
     [ROWS_SORT_CHANGE] = {CHANGE_RANK, CHANGE_RANK, "numeric"},
+    [ROWS_SORT_REPORTS] = {"g.reports", "m.reports", "bigint"},
 };
 
 static const char summaries_sql[] =

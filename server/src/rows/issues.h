@@ -80,7 +80,8 @@ enum rows_sort {
     ROWS_SORT_LAST,
     ROWS_SORT_TITLE,
     ROWS_SORT_BYTES,
-    ROWS_SORT_CHANGE /* then by impact; memory issues by events */
+    ROWS_SORT_CHANGE, /* then by impact; memory issues by events */
+    ROWS_SORT_REPORTS
 };
 
 struct group_order {

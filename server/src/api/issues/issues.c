@@ -3,6 +3,7 @@
 #include "api/call.h"
 #include "api/complete.h"
 #include "api/handlers.h"
+#include "api/issues/listed.h"
 #include "api/params.h"
 #include "api/parts.h"
 #include "rows/devices.h"
@@ -11,9 +12,6 @@
 #include "rows/rows.h"
 
 #include <string.h>
-
-#define PAGE_ISSUES 2000 /* issues whose devices are read one by one */
-#define NOT_COUNTED (-1) /* devices of all matching groups together, where too many issues match */
 
 #define SORTS                                                                                                     \
     "-impact, impact, -events, events, -devices, devices, -longest, longest, -last, last, -bytes, bytes, title, " \
@@ -190,66 +188,9 @@ static int put_next(struct call *call, const struct group *last)
     return 0;
 }
 
-static int read_devices(struct kept *kept, const struct group_order *order, struct call *call)
-{
-    if (order->faceted)
-        return rows_faceted_devices(kept, call->tx, call->arena, &call->view, order->by, order->faceted);
-    return rows_devices_read(kept, call->tx, call->arena, &call->view, order->by, NULL, 0);
-}
-
-/* Does the view have all issues of its kinds? Then the app's own cells have their devices. */
-static bool has_all(const struct view *view, const struct group_page *page)
-{
-    return !view->word_count && page->open + page->regressed + page->resolved + page->ignored == page->issues_total;
-}
-
-/*
- * The devices of the groups on the page, and of all matching groups together. The latter are of the app's cells if the
- * view leaves no issue out, otherwise of each matching issue, and not counted if more than PAGE_ISSUES match.
- */
-static int read_page_devices(struct kept *kept, const struct group_page *page, const struct group_order *order,
-                             struct call *call)
-{
-    size_t count = 0, used = 0;
-
-    for (size_t i = 0; i < page->count; i++)
-        count += page->groups[i].issue_count;
-    bool all = has_all(&call->view, page);
-    if (order->faceted || !count || count > PAGE_ISSUES || (!all && page->issues_total <= PAGE_ISSUES))
-        return read_devices(kept, order, call);
-    int64_t *issues = arena_array(call->arena, count, sizeof *issues);
-    if (!issues)
-        return MIRE_FAULT_MEMORY;
-    for (size_t i = 0; i < page->count; used += page->groups[i++].issue_count)
-        memcpy(&issues[used], page->groups[i].issues, page->groups[i].issue_count * sizeof *issues);
-    int rc = rows_devices_read(kept, call->tx, call->arena, &call->view, order->by, issues, count);
-    if (rc == 0)
-        rc = rows_devices_of_app(kept, call->tx, call->arena, &call->view);
-    if (!all)
-        kept->devices.total = NOT_COUNTED;
-    return rc;
-}
-
-/* The page, and the devices of all matching groups: the devices first if they are the sort key. */
-static int read_page(struct group_page *page, struct kept *kept, struct group_order *order, struct call *call)
-{
-    bool by_devices = order->sort == ROWS_SORT_DEVICES;
-    int rc = 0;
-
-    if (by_devices)
-        rc = read_devices(kept, order, call);
-    order->devices = &kept->devices;
-    if (rc == 0)
-        rc = rows_groups_read(page, call->tx, call->arena, &call->view, order);
-    if (rc == 0 && !by_devices)
-        rc = read_page_devices(kept, page, order, call);
-    page->totals.devices = kept->devices.total;
-    return rc;
-}
-
 static void put_totals(struct json_writer *w, const struct totals *totals)
 {
-    if (totals->devices != NOT_COUNTED) {
+    if (totals->devices != MIRE_NOT_COUNTED) {
         part_totals(w, "totals", totals);
         return;
     }
@@ -327,7 +268,7 @@ static int answer_issues(struct call *call)
     if ((rc = read_changed(&order, call)))
         return rc;
     order.limit = (int)limit + 1;
-    if ((rc = read_page(&page, &kept, &order, call)))
+    if ((rc = listed_read(&page, &kept, &order, call)))
         return rc;
     bool more = page.count > (size_t)limit;
     page.count -= more;
