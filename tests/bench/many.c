@@ -12,6 +12,8 @@
 #include "rows/session.h"
 
 #include <math.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +23,7 @@
 #define DAY_US   86400000000ll
 #define APP      1
 #define SESSIONS 10 /* events for each session record */
+#define STORED   1000000
 
 static const char names_sql[] =
     "INSERT INTO app (app_id, slug, name) VALUES (1, 'redis', 'Redis');"
@@ -173,8 +176,9 @@ static void make_session(struct session_row *session, int64_t at_us, uint64_t *s
     make_install(session->install, state);
 }
 
-/* Store `count` events between two instants, as the worker does. */
-static void store(struct pg *pg, struct batch *b, size_t count, int64_t from_us, int64_t to_us, uint64_t *state)
+/* Store `count` events between two instants, as the worker does; unless `whole`, without their own rows. */
+static void store(struct pg *pg, struct batch *b, size_t count, int64_t from_us, int64_t to_us, bool whole,
+                  uint64_t *state)
 {
     char versions[MANY_VERSIONS + 1][16];
     size_t sessions = count / SESSIONS;
@@ -195,7 +199,7 @@ static void store(struct pg *pg, struct batch *b, size_t count, int64_t from_us,
              "session");
     }
     must(pg_begin(&tx, pg, MIRE_PG_WRITE), "begin");
-    must(rows_events_store(tx, b->events, count), "events");
+    must(whole ? rows_events_store(tx, b->events, count) : 0, "events");
     must(rows_sessions_store(tx, b->sessions, sessions), "sessions");
     must(rows_sessions_add(tx, &arena, b->sessions, sessions, 1), "session days");
     must(rows_hours_add(tx, &arena, b->hours, count), "counters");
@@ -220,15 +224,65 @@ static struct batch *make_batch(void)
     return batch;
 }
 
-void many_fill(struct pg *pg, long events)
+/* Merges beside the filling: a day that was stored is merged while the next one is stored. */
+struct merging {
+    struct pg *pg;
+    sem_t days;
+    _Atomic bool done;
+};
+
+static void *merge_days(void *context)
+{
+    struct merging *merging = context;
+
+    while (!atomic_load(&merging->done)) {
+        sem_wait(&merging->days);
+        merge(merging->pg);
+    }
+    return NULL;
+}
+
+/* A batch has the events of a part of the day, as they come in. */
+static void fill_day(struct pg *pg, struct batch *batch, long events, int64_t from_us, bool whole, uint64_t *state)
+{
+    for (long done = 0, some; done < events; done += some) {
+        some = events - done < MIRE_DELTA_ENTRIES_MAX ? events - done : MIRE_DELTA_ENTRIES_MAX;
+        store(pg, batch, (size_t)some, from_us + (int64_t)((double)DAY_US * (double)done / (double)events),
+              from_us + (int64_t)((double)DAY_US * (double)(done + some) / (double)events), whole, state);
+    }
+}
+
+static void fill_days(struct pg *pg, struct pg *merger, long events)
+{
+    struct merging merging = {.pg = merger};
+    struct batch *batch = make_batch();
+    int64_t now_us = clock_wall_us();
+    uint64_t state = 1;
+    pthread_t thread;
+
+    must(sem_init(&merging.days, 0, 0) || pthread_create(&thread, NULL, merge_days, &merging) ? MIRE_FAULT_MEMORY : 0,
+         "thread");
+    for (int day = 0; day < MANY_DAYS; day++) {
+        fill_day(pg, batch, events / MANY_DAYS, now_us - (MANY_DAYS - day) * DAY_US,
+                 events / MANY_DAYS * (MANY_DAYS - day - 1) < STORED, &state);
+        sem_post(&merging.days);
+        fprintf(stderr, "\rfilled %d of %d days", day + 1, MANY_DAYS);
+    }
+    atomic_store(&merging.done, true);
+    sem_post(&merging.days);
+    pthread_join(thread, NULL);
+    sem_destroy(&merging.days);
+    merge(merger);
+    fprintf(stderr, "\n");
+    free(batch);
+}
+
+void many_fill(struct pg *pg, struct pg *merger, long events)
 {
     const struct log log = {.fd = 2, .least = MIRE_LOG_WARN};
     const struct pg_days days = {.today = clock_day(clock_wall_us()), .back = MANY_DAYS + 1, .ahead = 1};
-    int64_t now_us = clock_wall_us();
-    struct batch *batch = make_batch();
-    uint64_t state = 1;
-    struct pg_tx *tx;
     char sql[sizeof names_sql + 64];
+    struct pg_tx *tx;
     int made, dropped;
 
     must(pg_partition(&made, &dropped, pg, &days, &log), "partitions");
@@ -236,16 +290,7 @@ void many_fill(struct pg *pg, long events)
     snprintf(sql, sizeof sql, names_sql, MANY_VERSIONS, MANY_VERSIONS, MANY_ISSUES);
     must(pg_script(tx, sql), "names");
     pg_end(&tx);
-    for (int day = 0; day < MANY_DAYS; day++) {
-        int64_t from_us = now_us - (MANY_DAYS - day) * DAY_US;
-        for (long left = events / MANY_DAYS; left > 0; left -= MIRE_DELTA_ENTRIES_MAX)
-            store(pg, batch, left < MIRE_DELTA_ENTRIES_MAX ? (size_t)left : MIRE_DELTA_ENTRIES_MAX, from_us,
-                  from_us + DAY_US, &state);
-        merge(pg);
-        fprintf(stderr, "\rfilled %d of %d days", day + 1, MANY_DAYS);
-    }
-    fprintf(stderr, "\n");
-    free(batch);
+    fill_days(pg, merger, events);
     must(pg_begin(&tx, pg, MIRE_PG_EACH), "begin");
     must(pg_script(tx, "VACUUM ANALYZE"), "vacuum");
     pg_end(&tx);
@@ -263,11 +308,13 @@ void *many_arrive(void *context)
         long due = (long)((now_us - begun_us) * arrival->per_second / 1000000) - arrival->stored;
         size_t some = due < 500 ? (size_t)due : 500;
         if (some)
-            store(arrival->pg, batch, some, now_us - 1000000, now_us, &state);
+            store(arrival->pg, batch, some, now_us - 1000000, now_us, true, &state);
         arrival->stored += (long)some;
         if (now_us - merged_us > 60000000) {
             merge(arrival->pg);
             merged_us = now_us;
+            arrival->merges++;
+            arrival->merge_us += clock_wall_us() - now_us;
         }
         nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
     }

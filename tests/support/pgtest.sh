@@ -7,6 +7,8 @@
 #   pgtest.sh await DIR    waits until that one answers; prints its connection string
 #   pgtest.sh stop DIR     stops it and removes DIR
 #
+# $MIRE_PG_OPTIONS are further options of PostgreSQL.
+#
 # DIR must not exist or be empty, and have a short path (a socket's path has at most 107 bytes).
 set -eu
 
@@ -16,7 +18,7 @@ dir=$2
 
 user=
 [ "$(id -u)" != 0 ] || user='--reuid=nobody --regid=nogroup --clear-groups'
-options="-c listen_addresses= -c unix_socket_permissions=0777 -c shared_buffers=32MB -c max_connections=60"
+options="-c listen_addresses= -c unix_socket_permissions=0777 -c shared_buffers=32MB -c max_connections=60 ${MIRE_PG_OPTIONS-}"
 
 # shellcheck disable=SC2086
 as_user() { setpriv $user -- "$@"; }
