@@ -26,6 +26,7 @@ CREATE TABLE event (
     holder           text        NOT NULL DEFAULT '',
     footprint_bytes  bigint,
     subject_bytes    bigint,
+    above_bytes      bigint,
     exit             text,
     exit_ppm         integer,
     install          bytea       NOT NULL,
@@ -77,6 +78,7 @@ COMMENT ON COLUMN event.thread_count IS 'Threads of the process; null if the dev
 COMMENT ON COLUMN event.holder IS 'Who held the lock that the thread waited for: thread and function; empty if nobody is known.';
 COMMENT ON COLUMN event.footprint_bytes IS 'Of foom and memory: what the process took of the device''s memory, bytes; null if the device does not tell, and of other kinds.';
 COMMENT ON COLUMN event.subject_bytes IS 'Of foom and memory: what the category to blame held, bytes; null of other kinds.';
+COMMENT ON COLUMN event.above_bytes IS 'Of foom and memory: subject_bytes above the median of the healthy processes that the report was compared with, bytes, 0 if below; all of subject_bytes if there were too few healthy processes; null of other kinds.';
 COMMENT ON COLUMN event.exit IS 'Verdict on the end of its process: watchdog_kill, foom, crash and so on; null if it lived when the report was made, or nobody knows.';
 COMMENT ON COLUMN event.exit_ppm IS 'How likely that verdict is, in millionths; null with it.';
 COMMENT ON COLUMN event.install IS 'Anonymous installation, 16 bytes.';
@@ -159,6 +161,7 @@ CREATE TABLE issue_hour (
     longest_ms bigint           NOT NULL,
     last_at    timestamptz      NOT NULL,
     most_bytes bigint           NOT NULL DEFAULT 0,
+    above_bytes double precision NOT NULL DEFAULT 0,
     CONSTRAINT issue_hour_counts_once PRIMARY KEY (slot, hour, app_id, issue_id, version_id, tree)
 );
 CREATE INDEX issue_hour_by_issue ON issue_hour (app_id, issue_id, hour);
@@ -175,6 +178,7 @@ COMMENT ON COLUMN issue_hour.waited_ms IS 'Time somebody waited in them, as in v
 COMMENT ON COLUMN issue_hour.longest_ms IS 'Longest single wait, milliseconds.';
 COMMENT ON COLUMN issue_hour.last_at IS 'When the newest of them happened.';
 COMMENT ON COLUMN issue_hour.most_bytes IS 'Of foom and memory: the most that the category to blame held in one report, bytes; else 0.';
+COMMENT ON COLUMN issue_hour.above_bytes IS 'Of foom and memory: sum of event.above_bytes over the events, weighted as events, bytes; else 0.';
 COMMENT ON INDEX issue_hour_counts_once IS 'Serves: adding a report, and the issue list of a time range.';
 COMMENT ON INDEX issue_hour_by_issue IS 'Serves: the trend and versions of one issue.';
 

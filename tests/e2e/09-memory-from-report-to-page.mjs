@@ -43,6 +43,11 @@ await play(async (server, browser) => {
   assert.equal(feature.subject, 'Malloc 48.00 KiB');
   assert.equal(feature.reason, 'bytes');
   assert.ok(feature.most_bytes === 18 * 21 * 2 ** 20, feature.most_bytes);
+  const above = feature.above_bytes / 2 ** 20;
+  assert.ok(above > 280 && above < 360, `${above} MiB above the healthy 21, between the report with 15 and that with 18 times as many`);
+  assert.ok((await page.locator('table.issues').first().textContent()).includes(`${Math.round(above)} MiB`), 'the list has them');
+  const file = await fetch(`${server.url}/api/v1/apps/mapview/issues/${feature.id}/memory?format=csv`);
+  assert.match(await file.text(), /^"name","kind".*\r\n"Malloc/, 'the categories are a table');
 
   await page.goto(`${server.url}/mapview/memory/${feature.id}?tab=held&n=${killed.id}`);
   await settle(page);

@@ -151,7 +151,7 @@ def compare(probe, w, slug, rng, some=9):
         kind = rng.choice([None, ["hang"], ["!hang"], ["killed", "launch"], ["foom", "memory"], ["test"], ["power", "test"]])
         k = f"&kind={','.join(kind)}" if kind else ""
         same(probe.get("getOverview", base + "/overview" + q + k), w.overview(slug, span, v, kind))
-        by, sort = rng.choice(["caller1", "category", "place"]), rng.choice(["impact", "events", "devices", "longest", "last", "bytes", "title"])
+        by, sort = rng.choice(["caller1", "category", "place"]), rng.choice(["impact", "events", "devices", "longest", "last", "bytes", "above", "title"])
         sort = rng.choice(["", "-"]) + sort
         state = rng.choice([None, ["open"], ["!ignored"]])
         s = f"&state={','.join(state)}" if state else ""

@@ -19,7 +19,7 @@ VECTORS = mired.SOURCE / "schema/wire/vectors/valid"
 ENOUGH = 5
 FIGURES = {  # of an app: the tables that sum something over reports
     "version_hour": "hour, version_id, category, reports, round(events::numeric, 3), round(waited_ms::numeric, 3), longest_ms",
-    "issue_hour": "hour, issue_id, version_id, tree, reports, round(events::numeric, 3), round(waited_ms::numeric, 3), longest_ms, most_bytes",
+    "issue_hour": "hour, issue_id, version_id, tree, reports, round(events::numeric, 3), round(waited_ms::numeric, 3), longest_ms, most_bytes, round(above_bytes::numeric, 0)",
     "turn_hour": "hour, version_id, from_ms, round(turns::numeric, 3)",
     "loss_day": "day, version_id, reason, lost",
     "issue_memory": "day, issue_id, version_id, tree, md5(population)",

@@ -139,7 +139,7 @@ class Facets(unittest.TestCase):
 
     def test_pages_and_orders_are_of_the_facet(self):
         os = self.values("os")[0]
-        for sort in ("-impact", "-events", "-devices", "-longest", "-last", "-bytes", "title"):
+        for sort in ("-impact", "-events", "-devices", "-longest", "-last", "-bytes", "-above", "title"):
             whole = self.get("issues", "listIssues", t=RANGE, limit=200, sort=sort, os=os)["groups"]
             paged, cursor = [], {}
             while True:

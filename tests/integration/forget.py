@@ -19,7 +19,7 @@ VECTORS = mired.SOURCE / "schema/wire/vectors"
 COUNTERS = {  # every table that sums something over reports, and what is left of single ones
     "version_hour": "slot, hour, version_id, category, reports, round(events::numeric, 3), round(waited_ms::numeric, 3), longest_ms",
     "issue_hour": "slot, hour, issue_id, version_id, tree, reports, round(events::numeric, 3), round(waited_ms::numeric, 3),"
-                  " longest_ms, last_at, most_bytes",
+                  " longest_ms, last_at, most_bytes, round(above_bytes::numeric, 0)",
     "turn_hour": "slot, hour, version_id, from_ms, round(turns::numeric, 3)",
     "loss_day": "slot, day, version_id, reason, lost",
     "issue_memory": "slot, day, issue_id, version_id, tree, md5(population)",

@@ -215,6 +215,18 @@ static void a_report_is_judged_by_the_healthy_of_its_version_and_class(void **st
     assert_int_equal(memory.found[0].reason, MIRE_MEMORY_TOO_MANY_BYTES);
     assert_in_range(memory.found[0].healthy_bytes.value, 19 * MIB, 21 * MIB);
     assert_int_equal(memory.stacks[0].caller1, 0);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM event JOIN issue USING (issue_id) WHERE subject ="
+                                       " 'Malloc 4.00 KiB' AND above_bytes BETWEEN 79 << 20 AND 81 << 20"),
+                     1); /* the large one; of the one alone, without a comparison, all bytes count */
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM event WHERE above_bytes = subject_bytes AND"
+                                       " above_bytes = 100 << 20"),
+                     1);
+    assert_int_equal(
+        pgtest_number(pg,
+                      "SELECT count(*) FROM (SELECT issue_id, sum(above_bytes) AS counted FROM issue_hour GROUP BY 1) h"
+                      " FULL JOIN (SELECT issue_id, sum(weight * (1 + suppressed) * above_bytes) AS told FROM event"
+                      " GROUP BY 1) e USING (issue_id) WHERE counted IS DISTINCT FROM told"),
+        0);
     arena_fini(&arena);
     pg_close(pg);
 }

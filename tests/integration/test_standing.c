@@ -77,6 +77,7 @@ static struct hour_row report(void)
                             .category = kinds[issue % 3],
                             .events = below(2) ? 1 : 2.5,
                             .waited_ms = (double)ms * 1.5,
+                            .above_bytes = (double)below(1ll << 40),
                             .longest_ms = ms,
                             .most_bytes = below(1000),
                             .last_us = at_us};

@@ -76,6 +76,7 @@ static void sum_up(struct figures *list)
         to->reports += more->reports;
         to->events += more->events;
         to->waited_ms += more->waited_ms;
+        to->above_bytes += more->above_bytes;
         to->longest_ms = most(to->longest_ms, more->longest_ms);
         to->most_bytes = most(to->most_bytes, more->most_bytes);
         to->first_us = -most(-to->first_us, -more->first_us);
@@ -130,7 +131,8 @@ static struct standing_sums sums_at(const struct pg_rows *rows, size_t i, int co
                                   .waited_ms = pg_real(rows, i, column + 2),
                                   .longest_ms = pg_int(rows, i, column + 3),
                                   .most_bytes = pg_int(rows, i, column + 4),
-                                  .last_us = pg_time(rows, i, column + 5)};
+                                  .last_us = pg_time(rows, i, column + 5),
+                                  .above_bytes = pg_real(rows, i, column + 6)};
 }
 
 static void count_issues(struct figures *out, struct pg_tx *tx)
@@ -140,7 +142,7 @@ static void count_issues(struct figures *out, struct pg_tx *tx)
 
     if (pg_query(&rows, tx,
                  "SELECT app_id, hour, issue_id, version_id, tree, reports, events, waited_ms, longest_ms, most_bytes, "
-                 "last_at"
+                 "last_at, above_bytes"
                  " FROM issue_hour WHERE reports > 0"))
         exit(1);
     for (size_t i = 0; i < pg_row_count(rows); i++) {
@@ -161,10 +163,11 @@ static void count_versions(struct figures *out, struct pg_tx *tx)
 
     if (pg_query(
             &rows, tx,
-            "SELECT app_id, hour, version_id, category, -1, reports, events, waited_ms, longest_ms, 0::bigint, hour"
+            "SELECT app_id, hour, version_id, category, -1, reports, events, waited_ms, longest_ms, 0::bigint, hour, "
+            "0::float8"
             " FROM version_hour WHERE reports > 0 UNION ALL"
             " SELECT app_id, hour, version_id, '', round(log(2, from_ms / 250.0))::integer, 0, turns, 0, 0, 0::bigint, "
-            "hour"
+            "hour, 0"
             " FROM turn_hour"))
         exit(1);
     for (size_t i = 0; i < pg_row_count(rows); i++) {
@@ -199,8 +202,8 @@ static bool near(double x, double y)
 static bool same(const struct standing_sums *x, const struct standing_sums *y)
 {
     return x->reports == y->reports && near(x->events, y->events) && near(x->waited_ms, y->waited_ms) &&
-           x->longest_ms == y->longest_ms && x->most_bytes == y->most_bytes && x->first_us == y->first_us &&
-           x->last_us == y->last_us;
+           near(x->above_bytes, y->above_bytes) && x->longest_ms == y->longest_ms && x->most_bytes == y->most_bytes &&
+           x->first_us == y->first_us && x->last_us == y->last_us;
 }
 
 void standingtest_check(struct pg *pg)

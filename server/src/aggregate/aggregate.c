@@ -64,11 +64,13 @@ static void add_memory(struct aggregate_rows *out, const struct report *report, 
 {
     const struct memory *memory = &report->memory;
 
-    out->event.footprint_bytes = out->event.subject_bytes = -1;
+    out->event.footprint_bytes = out->event.subject_bytes = out->event.above_bytes = -1;
     if (report->kind != MIRE_REPORT_MEMORY)
         return;
     out->event.footprint_bytes = footprint(memory);
     out->event.subject_bytes = out->hour.most_bytes = at_most(facts->subject_bytes, INT64_MAX);
+    out->event.above_bytes = at_most(facts->above_bytes, INT64_MAX);
+    out->hour.above_bytes = out->hour.events * (double)out->event.above_bytes;
     out->event.foreground = memory->foreground;
     out->event.foreground_known = memory->foreground_known;
     out->event.open = facts->category == MIRE_CATEGORY_FOOM;

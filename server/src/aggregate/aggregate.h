@@ -54,6 +54,7 @@ struct aggregate_facts {
     const char *reason;
     const char *holder;
     uint64_t subject_bytes; /* of memory: bytes of the category to blame */
+    uint64_t above_bytes;   /* of these, above healthy processes */
     int32_t rules_version;
     double weight; /* of a stored event; 0: by the report */
     size_t frame_count;

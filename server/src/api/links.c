@@ -144,7 +144,7 @@ static int put_ticket(struct call *call, const struct issue_summary *f, const st
     if (f->subject[0]) {
         text_printf(out, "; at most %" PRId64 " bytes of `", f->most_bytes);
         add_code(out, f->subject);
-        text_add(out, "`\n");
+        text_printf(out, "`, on average %.0f above healthy processes\n", f->above_bytes);
     } else {
         text_printf(out, "; p50 %" PRId64 " ms, p95 %" PRId64 " ms, longest %" PRId64 " ms\n", facts->p50_ms,
                     facts->p95_ms, f->totals.longest_ms);

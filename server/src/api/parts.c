@@ -153,6 +153,7 @@ void part_summary(struct json_writer *w, const char *key, const struct issue_sum
     json_write_text(w, "state_version", f->state_version);
     json_write_text(w, "assignee", f->assignee);
     json_write_i64(w, "most_bytes", f->most_bytes);
+    json_write_i64(w, "above_bytes", (int64_t)(f->above_bytes + 0.5));
     part_totals(w, "totals", &f->totals);
     part_trend(w, f->trend);
     part_time(w, "first_seen_at", f->first_us);

@@ -15,6 +15,7 @@
 #define NAME_WIDTH_MAX   44
 #define NAME_WIDTH_LEAST 12
 #define NUMBERS_WIDTH    33 /* the last three columns with the gaps before them */
+#define ABOVE_WIDTH      11 /* bytes above healthy processes, in a list with memory issues */
 
 struct issues_options {
     const char *server, *app, *t, *limit, *version, *kind, *state, *words, *sort;
@@ -26,7 +27,7 @@ struct issue_line {
     char *id, *caller1, *caller2, *why;
     uint64_t events, devices;
     double longest_s;
-    double most_bytes; /* of a memory issue; otherwise 0 */
+    double most_bytes, above_bytes; /* of a memory issue; otherwise 0 */
 };
 
 /* The member's text, owned by caller; "" if it is no text. */
@@ -64,6 +65,7 @@ static bool line_fill(struct issue_line *line, const struct json *json, uint32_t
         return false;
     snprintf(line->why, room, "%s/%s%s%s", category, reason, *subject ? ": " : "", subject);
     line->most_bytes = *subject ? member_number(json, feature, "most_bytes") + 1 : 0;
+    line->above_bytes = member_number(json, feature, "above_bytes");
     if (totals && json_kind(json, totals) == MIRE_JSON_OBJECT) {
         line->events = (uint64_t)(member_number(json, totals, "events") + 0.5);
         line->devices = (uint64_t)member_number(json, totals, "devices");
@@ -91,6 +93,7 @@ static int wider(int width, const char *text)
 static void print_lines(const struct issue_line *lines, size_t count)
 {
     int id = 5, caller1 = 7, caller2 = 7, why = 9;
+    bool has_memory = false;
     struct text out MIRE_SCOPED(text_fini) = {0};
 
     for (size_t i = 0; i < count; i++) {
@@ -98,13 +101,15 @@ static void print_lines(const struct issue_line *lines, size_t count)
         caller1 = wider(caller1, lines[i].caller1);
         caller2 = wider(caller2, lines[i].caller2);
         why = wider(why, lines[i].why);
+        has_memory = has_memory || lines[i].most_bytes > 0;
     }
 
     int columns = table_terminal();
     if (columns)
-        table_fit((int *[]){&caller1, &caller2}, 2, NAME_WIDTH_LEAST, columns - id - why - 3 * 2 - NUMBERS_WIDTH);
-    text_printf(&out, "%-*s  %-*s  %-*s  %-*s  %9s  %7s  %9s\n", id, "ISSUE", caller1, "CALLER1", caller2, "CALLER2",
-                why, "WHY", "EVENTS", "DEVICES", "WORST");
+        table_fit((int *[]){&caller1, &caller2}, 2, NAME_WIDTH_LEAST,
+                  columns - id - why - 3 * 2 - NUMBERS_WIDTH - (has_memory ? ABOVE_WIDTH : 0));
+    text_printf(&out, "%-*s  %-*s  %-*s  %-*s  %9s  %7s  %9s%s\n", id, "ISSUE", caller1, "CALLER1", caller2, "CALLER2",
+                why, "WHY", "EVENTS", "DEVICES", "WORST", has_memory ? "      ABOVE" : "");
     for (size_t i = 0; i < count; i++) {
         table_cell(&out, lines[i].id, id);
         text_add(&out, "  ");
@@ -115,7 +120,8 @@ static void print_lines(const struct issue_line *lines, size_t count)
         table_cell(&out, lines[i].why, why);
         text_printf(&out, "  %9" PRIu64 "  %7" PRIu64 "  ", lines[i].events, lines[i].devices);
         if (lines[i].most_bytes > 0)
-            text_printf(&out, "%5.0f MiB\n", lines[i].most_bytes / (1u << 20));
+            text_printf(&out, "%5.0f MiB  %5.0f MiB\n", lines[i].most_bytes / (1u << 20),
+                        lines[i].above_bytes / (1u << 20));
         else
             text_printf(&out, "%7.1f s\n", lines[i].longest_s);
     }
@@ -242,12 +248,13 @@ static int ask(const struct issues_options *a)
 
 int cli_issues(int argc, char **argv)
 {
-    static const struct cli_page page = {
-        .synopsis = "[OPTION]...\nmerge|split|unmerge ISSUE... [OPTION]...",
-        .about = "List what makes an app hang or run out of memory, most time lost first. merge, split and unmerge "
-                 "show issues as one, or separately; each has its own --help."};
+    static const struct cli_page page = {.synopsis = "[OPTION]...\nmerge|split|unmerge ISSUE... [OPTION]...",
+                                         .about = "List what makes an app hang or run out of memory: what changed "
+                                                  "first, then most time lost. merge, split and unmerge "
+                                                  "show issues as one, or separately; each has its own --help."};
     static const char *const regroup[] = {"merge", "split", "unmerge"};
-    struct issues_options a = {.server = fetch_server(), .app = getenv("MIRE_APP"), .t = "14d", .limit = "50"};
+    struct issues_options a = {
+        .server = fetch_server(), .app = getenv("MIRE_APP"), .t = "14d", .limit = "50", .sort = "auto"};
     const struct cli_option options[] = {
         CLI_APP(a.app),
         CLI_RANGE(a.t),
@@ -263,8 +270,10 @@ int cli_issues(int argc, char **argv)
         {"channel", "CHANNELS", "only issues of these channels", .text = &a.channel},
         {"q", "WORDS", "only issues with these words in function, location, file, module, reason or id",
          .text = &a.words},
-        {"sort", "ORDER", "sort order; default -impact, the time lost",
-         "-impact -change -events -devices -longest -last -bytes title", .text = &a.sort},
+        {"sort", "ORDER",
+         "sort order; default auto: what changed first, then the time lost, of memory issues bytes above healthy "
+         "processes",
+         "auto -impact -change -events -devices -longest -last -bytes -above title", .text = &a.sort},
         {"limit", "N", "maximum number of groups, 1 to 200; default 50", .text = &a.limit},
         CLI_JSON(a.json),
         CLI_SERVER(a.server),

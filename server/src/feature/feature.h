@@ -53,6 +53,7 @@ struct feature {
     const char *topic;               /* type of an exception or a crash, which is its reason; otherwise "" */
     const char *subject;             /* memory: the category to blame; otherwise "" */
     uint64_t subject_bytes;          /* its held bytes */
+    uint64_t above_bytes;            /* of these, above the healthy median; all without one */
     uint8_t key[MIRE_FEATURE_KEY];   /* BLAKE2b-128 of the parts */
     uint8_t blame[MIRE_FEATURE_KEY]; /* of the parts without the scene */
     bool joins;                      /* the scene was computed, so it may be one of several scenes of one cause */

@@ -142,6 +142,13 @@ static int explain(struct feature *out, struct arena *arena, const struct memory
     return out->why ? 0 : MIRE_FAULT_MEMORY;
 }
 
+/* Held bytes above the healthy median; all of them if it is not known. */
+static uint64_t above_healthy(const struct memory_category *category, const struct memory_found *found)
+{
+    uint64_t healthy = found->healthy_bytes.known ? found->healthy_bytes.value : 0;
+    return category->held_bytes > healthy ? category->held_bytes - healthy : 0;
+}
+
 static int find_callers(struct feature *out, struct blaming *b)
 {
     const struct memory *memory = &b->doc->memory;
@@ -166,6 +173,7 @@ static int find_callers(struct feature *out, struct blaming *b)
     }
     out->subject = category->name;
     out->subject_bytes = category->held_bytes;
+    out->above_bytes = above_healthy(category, &memory->found[at]);
     out->reason = reason_of(reason);
     out->tree = way_tree(&way, one);
     out->stack = stack ? stack->node : 0;

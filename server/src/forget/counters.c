@@ -35,6 +35,7 @@ static void find_facts(struct aggregate_facts *out, const struct forget_one *one
         .reason = "",
         .holder = "",
         .subject_bytes = (uint64_t)stored->subject_bytes,
+        .above_bytes = (uint64_t)stored->above_bytes,
         .weight = stored->weight,
     };
     (void)category_named(&out->category, stored->category);

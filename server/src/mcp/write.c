@@ -72,6 +72,7 @@ static void write_issue(struct text *out, const struct json *json, uint32_t issu
     if (most_bytes > 0) {
         text_printf(out, "; at most %.0f bytes", most_bytes);
         add_of(out, " of ", json, issue, "subject");
+        text_printf(out, ", on average %.0f above healthy processes", mcp_number(json, issue, "above_bytes"));
     }
     add_of(out, "; versions ", json, issue, "first_version");
     add_of(out, " to ", json, issue, "last_version");

@@ -80,6 +80,7 @@ struct event_row {
     const char *holder;      /* of the lock that the thread waited for; "" */
     int64_t footprint_bytes; /* of memory; -1: unknown, or no memory report */
     int64_t subject_bytes;   /* of memory: bytes of the category to blame; -1 of others */
+    int64_t above_bytes;     /* of these, above healthy processes; -1 of others */
     const char *exit;        /* verdict on the end of the process; "": the process lived, or the end is unknown */
     int32_t exit_ppm;        /* confidence in the verdict */
     uint8_t install[16];
@@ -151,6 +152,7 @@ struct hour_row {
     double waited_ms;
     int64_t longest_ms;
     int64_t most_bytes; /* of memory: bytes of the category to blame */
+    double above_bytes; /* of these, above healthy processes; weighted as events */
     int64_t last_us;
     int delay;                       /* bucket of the time from the event to the receipt of the report; -1: unknown */
     double turns[MIRE_TURN_BUCKETS]; /* of watched loops, by length */

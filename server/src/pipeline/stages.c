@@ -206,6 +206,7 @@ void stages_facts(struct aggregate_facts *out, const struct item *item)
         .reason = feature_reason(&item->feature),
         .holder = item->feature.holder,
         .subject_bytes = item->feature.subject_bytes,
+        .above_bytes = item->feature.above_bytes,
         .rules_version = item->feature.rules_version,
         .frame_count = item->counts.frames,
         .unresolved_count = item->counts.unresolved,

@@ -57,6 +57,7 @@ static struct hour_row taken(const struct hour_row *hour)
     out.reports = -hour->reports;
     out.events = -hour->events;
     out.waited_ms = -hour->waited_ms;
+    out.above_bytes = -hour->above_bytes;
     out.longest_ms = out.most_bytes = 0;
     return out;
 }
@@ -67,7 +68,8 @@ static bool is_counted_anew(const struct move *move)
     const struct hour_row *before = &move->before.hour, *after = &move->after.hour;
     return move_is_stored(move) &&
            (before->issue_id != after->issue_id || before->tree != after->tree ||
-            strcmp(before->category, after->category) != 0 || before->most_bytes != after->most_bytes);
+            strcmp(before->category, after->category) != 0 || before->most_bytes != after->most_bytes ||
+            before->above_bytes != after->above_bytes);
 }
 
 /* Add to the counters, one app after the other. */

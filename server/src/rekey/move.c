@@ -30,6 +30,7 @@ int move_prepare(struct move *move)
     facts.issue_id = stored->issue_id;
     facts.tree = stored->tree;
     facts.subject_bytes = (uint64_t)stored->subject_bytes;
+    facts.above_bytes = (uint64_t)stored->above_bytes;
     aggregate_rows(&move->before, &item->report, &facts);
     if (kind_of(item)->has_memory && stored->document.len &&
         resolved_decode(&document, item->arena, stored->document.bytes, stored->document.len) == 0) {

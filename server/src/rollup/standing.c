@@ -110,6 +110,7 @@ static void add_sums(struct standing_sums *sums, const struct standing_sums *mor
     sums->reports += more->reports;
     sums->events += more->events;
     sums->waited_ms += more->waited_ms;
+    sums->above_bytes += more->above_bytes;
     sums->longest_ms = more->longest_ms > sums->longest_ms ? more->longest_ms : sums->longest_ms;
     sums->most_bytes = more->most_bytes > sums->most_bytes ? more->most_bytes : sums->most_bytes;
     sums->first_us = more->first_us < sums->first_us ? more->first_us : sums->first_us;
@@ -203,7 +204,8 @@ enum {
     HAS_WAITED = 16, /* as the longest */
     HAS_MOST = 32,   /* 0 */
     HAS_FIRST = 64,  /* the beginning */
-    HAS_ALL = 127
+    HAS_ABOVE = 128, /* 0 */
+    HAS_ALL = 255
 };
 
 static unsigned figures_of(int32_t c, const struct standing_sums *sums, int64_t at_us)
@@ -211,7 +213,7 @@ static unsigned figures_of(int32_t c, const struct standing_sums *sums, int64_t 
     return (c ? HAS_C : 0) | (sums->reports != 1 ? HAS_REPORTS : 0) |
            (sums->events != (double)sums->reports ? HAS_EVENTS : 0) | (sums->longest_ms ? HAS_LONGEST : 0) |
            (sums->waited_ms != (double)sums->longest_ms ? HAS_WAITED : 0) | (sums->most_bytes ? HAS_MOST : 0) |
-           (sums->first_us != at_us ? HAS_FIRST : 0);
+           (sums->first_us != at_us ? HAS_FIRST : 0) | (sums->above_bytes != 0 ? HAS_ABOVE : 0);
 }
 
 static void put_sums(struct pack_out *out, int32_t c, const struct standing_sums *sums, int64_t at_us)
@@ -233,6 +235,8 @@ static void put_sums(struct pack_out *out, int32_t c, const struct standing_sums
         put_signed(out, sums->most_bytes);
     if (has & HAS_FIRST)
         put_signed(out, (sums->first_us - at_us) / HOUR_US);
+    if (has & HAS_ABOVE)
+        put_amount(out, sums->above_bytes);
     put_signed(out, sums->last_us - at_us);
 }
 
@@ -247,6 +251,7 @@ static void get_sums(int32_t *c, struct standing_sums *sums, struct pack_in *in,
     sums->waited_ms = has & HAS_WAITED ? get_amount(in) : (double)sums->longest_ms;
     sums->most_bytes = has & HAS_MOST ? get_signed(in) : 0;
     sums->first_us = (int64_t)((uint64_t)at_us + (has & HAS_FIRST ? (uint64_t)get_signed(in) : 0) * HOUR_US);
+    sums->above_bytes = has & HAS_ABOVE ? get_amount(in) : 0;
     sums->last_us = (int64_t)((uint64_t)at_us + (uint64_t)get_signed(in));
 }
 

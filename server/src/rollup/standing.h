@@ -41,7 +41,7 @@ struct standing_block *standing_blocks(size_t *count, struct arena *arena, enum 
 
 struct standing_sums {
     int64_t reports;
-    double events, waited_ms;
+    double events, waited_ms, above_bytes;
     int64_t longest_ms, most_bytes;
     int64_t first_us, last_us; /* the first hour with reports; the newest event */
     int32_t low, high;         /* least and greatest mark that a reader gave; not stored */

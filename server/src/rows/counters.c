@@ -24,9 +24,10 @@ bool hour_columns_make(struct hour_columns *out, struct arena *arena, size_t cou
         .categories = COLUMN(arena, count, const char *),
         .events = COLUMN(arena, count, double),
         .waited = COLUMN(arena, count, double),
+        .above = COLUMN(arena, count, double),
     };
     return out->slots && out->hours && out->issues && out->versions && out->reports && out->longest && out->last &&
-           out->most && out->apps && out->trees && out->categories && out->events && out->waited;
+           out->most && out->apps && out->trees && out->categories && out->events && out->waited && out->above;
 }
 
 void hour_columns_fill(struct hour_columns *out, const struct hour_row *hours, size_t count, bool of_issues)
@@ -46,6 +47,7 @@ void hour_columns_fill(struct hour_columns *out, const struct hour_row *hours, s
         out->categories[i] = hour->category;
         out->events[i] = hour->events;
         out->waited[i] = hour->waited_ms;
+        out->above[i] = hour->above_bytes;
     }
 }
 
@@ -86,20 +88,23 @@ static int issue_hours_add(struct pg_tx *tx, struct arena *arena, const struct h
     return pg_query(
         NULL, tx,
         "INSERT INTO issue_hour AS t (slot, hour, app_id, issue_id, version_id, tree, reports, events, waited_ms,"
-        " longest_ms, last_at, most_bytes) SELECT slot, hour, $1, issue_id, version_id, tree, sum(reports), "
-        "sum(events),"
-        " sum(waited_ms), max(longest_ms), max(last_at), max(most_bytes) FROM unnest($2::smallint[],"
+        " longest_ms, last_at, most_bytes, above_bytes) SELECT slot, hour, $1, issue_id, version_id, tree,"
+        " sum(reports), sum(events), sum(waited_ms), max(longest_ms), max(last_at), max(most_bytes), sum(above_bytes)"
+        " FROM unnest($2::smallint[],"
         " $3::timestamptz[], $4::bigint[], $5::bigint[], $6::integer[], $7::bigint[], $8::float8[], $9::float8[],"
-        " $10::bigint[], $11::timestamptz[], $12::bigint[])"
-        " u (slot, hour, issue_id, version_id, tree, reports, events, waited_ms, longest_ms, last_at, most_bytes)"
+        " $10::bigint[], $11::timestamptz[], $12::bigint[], $13::float8[])"
+        " u (slot, hour, issue_id, version_id, tree, reports, events, waited_ms, longest_ms, last_at, most_bytes,"
+        " above_bytes)"
         " GROUP BY slot, hour, issue_id, version_id, tree ORDER BY slot, hour, issue_id, version_id, tree"
         " ON CONFLICT (slot, hour, app_id, issue_id, version_id, tree) DO UPDATE SET"
         " reports = t.reports + EXCLUDED.reports, events = t.events + EXCLUDED.events,"
         " waited_ms = t.waited_ms + EXCLUDED.waited_ms, longest_ms = greatest(t.longest_ms, EXCLUDED.longest_ms),"
-        " last_at = greatest(t.last_at, EXCLUDED.last_at), most_bytes = greatest(t.most_bytes, EXCLUDED.most_bytes)",
+        " last_at = greatest(t.last_at, EXCLUDED.last_at), most_bytes = greatest(t.most_bytes, EXCLUDED.most_bytes),"
+        " above_bytes = t.above_bytes + EXCLUDED.above_bytes",
         PG_INT4(hours->app_id), PG_INT2S(c.slots, count), PG_TIMES(c.hours, count), PG_INT8S(c.issues, count),
         PG_INT8S(c.versions, count), PG_INT4S(c.trees, count), PG_INT8S(c.reports, count), PG_REALS(c.events, count),
-        PG_REALS(c.waited, count), PG_INT8S(c.longest, count), PG_TIMES(c.last, count), PG_INT8S(c.most, count));
+        PG_REALS(c.waited, count), PG_INT8S(c.longest, count), PG_TIMES(c.last, count), PG_INT8S(c.most, count),
+        PG_REALS(c.above, count));
 }
 
 int rows_version_hours_add(struct pg_tx *tx, struct arena *arena, const struct hour_row *hours, size_t count)

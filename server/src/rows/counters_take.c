@@ -18,6 +18,7 @@ static struct hour_row negated(const struct hour_row *hour)
     out.reports = -hour->reports;
     out.events = -hour->events;
     out.waited_ms = -hour->waited_ms;
+    out.above_bytes = -hour->above_bytes;
     out.longest_ms = out.most_bytes = 0;
     for (int i = 0; i < MIRE_TURN_BUCKETS; i++)
         out.turns[i] = -hour->turns[i];

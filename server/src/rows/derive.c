@@ -240,22 +240,23 @@ static void copy_event(struct pg_copy *copy, const struct event_row *event)
     struct uuid id = id_of(&event->key);
     bool ended = event->exit[0] != '\0';
 
-    pg_copy(
-        copy, PG_INT2(event->key.slot), PG_DAY(event->key.day), PG_UUID(&id), PG_INT4(event->app_id),
-        PG_INT8(event->version_id), PG_INT8(event->issue_id), PG_TIME(event->received_us), PG_TIME(event->occurred_us),
-        PG_INT8(event->duration_ms), PG_TEXT(event->category), PG_TEXT(event->reason), PG_BOOL(event->open),
-        PG_REAL(event->weight), PG_BYTES(event->install, sizeof event->install), PG_TEXT(event->os),
-        PG_TEXT(event->os_version), PG_TEXT(event->arch), PG_TEXT(event->model), PG_TEXT(event->process_name),
-        PG_INT4(event->sample_count), PG_INT4(event->frame_count), PG_INT4(event->unresolved_count),
-        PG_INT4(event->rules_version), event->foreground_known ? PG_BOOL(event->foreground) : PG_NULL(),
-        PG_BOOL(event->launch), event->thread_count >= 0 ? PG_INT8(event->thread_count) : PG_NULL(),
-        PG_INT8(event->suppressed), PG_INT8(event->suppressed_ms), PG_TEXT(event->holder),
-        event->footprint_bytes >= 0 ? PG_INT8(event->footprint_bytes) : PG_NULL(),
-        event->subject_bytes >= 0 ? PG_INT8(event->subject_bytes) : PG_NULL(), ended ? PG_TEXT(event->exit) : PG_NULL(),
-        ended ? PG_INT4(event->exit_ppm) : PG_NULL(), PG_INT8(event->waited_ms), PG_INT4(event->tree),
-        PG_TEXT(event->device_class), PG_TEXT(event->channel), PG_TEXT(event->scene), PG_BOOL(!event->is_counted),
-        event->has_user ? PG_BYTES(event->user_hash, sizeof event->user_hash) : PG_NULL(),
-        PG_TEXTS(event->tags, event->tag_count), PG_TEXT(event->country));
+    pg_copy(copy, PG_INT2(event->key.slot), PG_DAY(event->key.day), PG_UUID(&id), PG_INT4(event->app_id),
+            PG_INT8(event->version_id), PG_INT8(event->issue_id), PG_TIME(event->received_us),
+            PG_TIME(event->occurred_us), PG_INT8(event->duration_ms), PG_TEXT(event->category), PG_TEXT(event->reason),
+            PG_BOOL(event->open), PG_REAL(event->weight), PG_BYTES(event->install, sizeof event->install),
+            PG_TEXT(event->os), PG_TEXT(event->os_version), PG_TEXT(event->arch), PG_TEXT(event->model),
+            PG_TEXT(event->process_name), PG_INT4(event->sample_count), PG_INT4(event->frame_count),
+            PG_INT4(event->unresolved_count), PG_INT4(event->rules_version),
+            event->foreground_known ? PG_BOOL(event->foreground) : PG_NULL(), PG_BOOL(event->launch),
+            event->thread_count >= 0 ? PG_INT8(event->thread_count) : PG_NULL(), PG_INT8(event->suppressed),
+            PG_INT8(event->suppressed_ms), PG_TEXT(event->holder),
+            event->footprint_bytes >= 0 ? PG_INT8(event->footprint_bytes) : PG_NULL(),
+            event->subject_bytes >= 0 ? PG_INT8(event->subject_bytes) : PG_NULL(),
+            event->above_bytes >= 0 ? PG_INT8(event->above_bytes) : PG_NULL(), ended ? PG_TEXT(event->exit) : PG_NULL(),
+            ended ? PG_INT4(event->exit_ppm) : PG_NULL(), PG_INT8(event->waited_ms), PG_INT4(event->tree),
+            PG_TEXT(event->device_class), PG_TEXT(event->channel), PG_TEXT(event->scene), PG_BOOL(!event->is_counted),
+            event->has_user ? PG_BYTES(event->user_hash, sizeof event->user_hash) : PG_NULL(),
+            PG_TEXTS(event->tags, event->tag_count), PG_TEXT(event->country));
 }
 
 int rows_events_store(struct pg_tx *tx, const struct event_row *events, size_t count)
@@ -269,7 +270,7 @@ int rows_events_store(struct pg_tx *tx, const struct event_row *events, size_t c
         "COPY event (slot, day, report_id, app_id, version_id, issue_id, received_at, occurred_at, duration_ms,"
         " category, reason, open, weight, install, os, os_version, arch, model, process_name, sample_count,"
         " frame_count, unresolved_count, rules_version, foreground, launch, thread_count, suppressed, suppressed_ms,"
-        " holder, footprint_bytes, subject_bytes, exit, exit_ppm, waited_ms, tree, device_class,"
+        " holder, footprint_bytes, subject_bytes, above_bytes, exit, exit_ppm, waited_ms, tree, device_class,"
         " channel, scene, kept, user_hash, tags, country) FROM STDIN BINARY",
         &copy);
 }

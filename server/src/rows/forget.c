@@ -254,6 +254,7 @@ static void read_stored(struct forget_stored *out, const struct pg_rows *rows, s
         .occurred_us = pg_time(rows, row, 13),
         .channel = pg_text(rows, row, 14),
         .device_class = pg_text(rows, row, 15),
+        .above_bytes = pg_int(rows, row, 16),
     };
 }
 
@@ -280,7 +281,7 @@ int rows_forget_claim(struct forget_stored **out, size_t *count, struct pg_rows 
             " coalesce(e.version_id, s.version_id, b.version_id), coalesce(e.weight, s.weight, b.weight),"
             " e.issue_id, e.tree, coalesce(e.category, ''), e.subject_bytes, d.document, r.clock_behind_ms,"
             " coalesce(e.occurred_at, s.occurred_at, r.received_at), coalesce(s.channel, ''), "
-            "coalesce(b.device_class, '')"
+            "coalesce(b.device_class, ''), e.above_bytes"
             " FROM unnest($1::smallint[], $2::date[], $3::uuid[]) WITH ORDINALITY k (slot, day, report_id, n)" JOINED(
                 "report", "r") JOINED("event", "e") JOINED("session", "s") JOINED("memory_baseline", "b")
                 JOINED("event_stack", "d") " ORDER BY k.n",

@@ -68,7 +68,7 @@ struct forget_stored {
     int64_t version_id, issue_id;
     int32_t tree;
     const char *category; /* "": the report belongs to no issue */
-    int64_t subject_bytes;
+    int64_t subject_bytes, above_bytes;
     double weight;
     const char *channel, *device_class; /* that a session, or a baseline, counted in; otherwise "" */
     struct pg_bytes document;           /* resolved stacks */

@@ -12,7 +12,7 @@ struct hour_columns {
     int64_t *hours, *issues, *versions, *reports, *longest, *last, *most;
     int32_t *apps, *trees;
     const char **categories;
-    double *events, *waited;
+    double *events, *waited, *above;
 };
 
 /* Room for `count` rows in the arena. False: no memory. */

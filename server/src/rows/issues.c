@@ -16,8 +16,14 @@
 #include <string.h>
 
 /* clang-format off */
-/* By change; those that did not change, and have 0, by the time lost, of memory by events. */
-#define CHANGE_RANK "(g.change::numeric * 1000000000000000 + round(greatest(g.waited_ms, g.events)::numeric, 0))"
+/* Mean bytes above healthy processes. */
+#define ABOVE_RANK "coalesce(round((g.above_bytes / nullif(g.events, 0))::numeric, 0), 0)"
+
+/* By change; those that did not change, and have 0, by the time lost, of memory by bytes above healthy processes. */
+#define CHANGE_RANK \
+    "(g.change::numeric * 1000000000000000 + least(greatest(round(g.waited_ms::numeric, 0), " ABOVE_RANK "), 999999999999999))"
+
+#define ABOVE_MOST 4e18 /* bytes that an answer has at most */
 
 /* Sort keys of a group g with its devices d, and of an issue m, which has the same names. */
 static const struct {
@@ -29,6 +35,7 @@ static const struct {
     [ROWS_SORT_LONGEST] = {"g.longest_ms", "g.longest_ms", "bigint"},
     [ROWS_SORT_LAST] = {"(extract(epoch FROM g.last_at) * 1000000)::bigint", "(extract(epoch FROM g.last_at) * 1000000)::bigint", "bigint"},
     [ROWS_SORT_BYTES] = {"g.most_bytes", "g.most_bytes", "bigint"},
+    [ROWS_SORT_ABOVE] = {ABOVE_RANK, ABOVE_RANK, "numeric"},
     [ROWS_SORT_TITLE] = {"lower(g.title) COLLATE \"C\"", "lower(m.caller1 || ' ' || m.caller2) COLLATE \"C\"", "text"},
     [ROWS_SORT_CHANGE] = {CHANGE_RANK, CHANGE_RANK, "numeric"},
     [ROWS_SORT_REPORTS] = {"g.reports", "m.reports", "bigint"},
@@ -167,8 +174,16 @@ static void summary_add(struct issue_summary *f, const struct ranks *ranks, cons
     f->totals.waited_ms += pg_real(rows, row, 4);
     f->totals.longest_ms = longest_ms > f->totals.longest_ms ? longest_ms : f->totals.longest_ms;
     f->most_bytes = most_bytes > f->most_bytes ? most_bytes : f->most_bytes;
+    f->above_bytes += pg_real(rows, row, 11);
     f->first_version = version_compare(oldest, f->first_version) < 0 ? oldest : f->first_version;
     f->last_version = version_compare(newest, f->last_version) > 0 ? newest : f->last_version;
+}
+
+/* Of a sum over events. */
+static double mean(double sum, double events)
+{
+    double value = events > 0 && sum > 0 ? sum / events : 0;
+    return value < ABOVE_MOST ? value : ABOVE_MOST;
 }
 
 static int by_number(const void *a, const void *b)
@@ -196,6 +211,8 @@ static int summaries_count(struct issue_summary *summaries, size_t count, struct
         if (at < count && sorted[at]->issue == issue)
             summary_add(sorted[at], ranks, rows, i);
     }
+    for (size_t i = 0; i < count; i++)
+        summaries[i].above_bytes = mean(summaries[i].above_bytes, summaries[i].totals.events);
 
     return 0;
 }
@@ -304,6 +321,7 @@ static int group_begin(struct group *g, struct arena *arena, const struct pg_row
     g->totals = totals_at(rows, row, 11);
     g->last_us = pg_time(rows, row, 15);
     g->most_bytes = pg_int(rows, row, 18);
+    g->above_bytes = mean(pg_real(rows, row, 20), g->totals.events);
     g->scene = arena_strdup(arena, pg_text(rows, row, 19));
     g->rank = arena_strdup(arena, pg_text(rows, row, 16));
     return g->key && g->title && g->image && g->scene && g->rank ? 0 : MIRE_FAULT_MEMORY;
@@ -328,7 +346,8 @@ static int groups_fill(struct group_page *page, int64_t *issues, struct arena *a
 
 /* clang-format off */
 #define FACETED_ROWS \
-    "SELECT issue_id, f.reports, f.events, f.waited_ms, f.longest_ms, shown.last_at, shown.first_hour, shown.most_bytes" \
+    "SELECT issue_id, f.reports, f.events, f.waited_ms, f.longest_ms, shown.last_at, shown.first_hour, shown.most_bytes," \
+    " f.events * shown.above_bytes / nullif(shown.events, 0) AS above_bytes" \
     " FROM shown JOIN unnest($21::bigint[], $22::bigint[], $23::float8[], $24::float8[], $25::bigint[])" \
     " f (issue_id, reports, events, waited_ms, longest_ms) USING (issue_id)"
 /* clang-format on */
@@ -420,10 +439,10 @@ int rows_groups_read(struct group_page *out, struct pg_tx *tx, struct arena *are
                  PG_REALS(f.waited_ms, f.count), PG_INT8S(f.longest_ms, f.count), COUNTED_PARAMS(&counted));
     if (rc != 0)
         return rc;
-    out->open = pg_int(rows, 0, 20);
-    out->regressed = pg_int(rows, 0, 21);
-    out->resolved = pg_int(rows, 0, 22);
-    out->ignored = pg_int(rows, 0, 23);
+    out->open = pg_int(rows, 0, 21);
+    out->regressed = pg_int(rows, 0, 22);
+    out->resolved = pg_int(rows, 0, 23);
+    out->ignored = pg_int(rows, 0, 24);
     out->groups_total = pg_int(rows, 0, 0);
     out->issues_total = pg_int(rows, 0, 1);
     out->totals = totals_at(rows, 0, 2);

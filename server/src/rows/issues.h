@@ -22,6 +22,7 @@ struct issue_summary {
     const char *subject;       /* the category of memory to blame; "" unless it is a memory issue */
     struct totals totals;      /* devices: not counted */
     int64_t most_bytes;        /* of the subject in one report */
+    double above_bytes;        /* of the subject above healthy processes, mean of its events; of other issues 0 */
     double trend[MIRE_TREND_PARTS];
     int64_t first_us, last_us;
     int64_t first_hour_us;                    /* of its oldest counter in the span; 0: none */
@@ -56,6 +57,7 @@ struct group {
     const char *key, *title, *image, *scene; /* scene: "" unless grouped by place */
     struct totals totals;                    /* devices: not counted */
     int64_t most_bytes;
+    double above_bytes; /* as of an issue */
     int64_t last_us;
     const char *rank; /* the sort key as text, for a cursor */
     int64_t *issues;  /* all of the group's, in order */
@@ -80,7 +82,8 @@ enum rows_sort {
     ROWS_SORT_LAST,
     ROWS_SORT_TITLE,
     ROWS_SORT_BYTES,
-    ROWS_SORT_CHANGE, /* then by impact; memory issues by events */
+    ROWS_SORT_ABOVE,
+    ROWS_SORT_CHANGE, /* then by impact; memory issues by bytes above healthy */
     ROWS_SORT_REPORTS
 };
 

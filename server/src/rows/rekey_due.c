@@ -23,7 +23,7 @@ static const char stored_sql[] =
     "SELECT d.n, j.preview, j.rules, e.app_id, e.received_at, e.issue_id, e.version_id, e.category, e.subject_bytes,"
     " r.format, r.encoding, r.body, s.document, i.unnamed, i.caller1, i.caller1_image, i.caller2, i.caller2_image, "
     "e.tree,"
-    " e.occurred_at, j.cause FROM unnest($2::date[], $3::uuid[], $4::bigint[]) WITH ORDINALITY d (day, report_id, "
+    " e.occurred_at, j.cause, e.above_bytes FROM unnest($2::date[], $3::uuid[], $4::bigint[]) WITH ORDINALITY d (day, report_id, "
     "job_id, n)"
     " JOIN rekey_job j ON j.job_id = d.job_id"
     " JOIN event e ON e.slot = $1 AND e.day = d.day AND e.report_id = d.report_id"
@@ -85,6 +85,7 @@ static void read_stored(struct rekey_stored *out, const struct pg_rows *rows, si
     out->tree = (int32_t)pg_int(rows, row, 18);
     out->occurred_us = pg_time(rows, row, 19);
     out->misses = strcmp(pg_text(rows, row, 20), "rules") != 0;
+    out->above_bytes = pg_int(rows, row, 21);
 }
 
 /* Lock and read the events and reports of a claim. */
@@ -217,7 +218,7 @@ int rows_rekey_find(struct rekey_issue *out, struct pg_tx *tx, int32_t app_id, c
 /* What changes of events, column by column. */
 struct moved_columns {
     struct key_columns keys;
-    int64_t *issues, *subjects, *waited, *opens;
+    int64_t *issues, *subjects, *above, *waited, *opens;
     int32_t *frames, *unresolved, *rules, *trees;
     const char **categories, **reasons, **holders;
 };
@@ -226,11 +227,11 @@ static bool make_moved(struct moved_columns *out, struct arena *arena, const str
                        size_t count)
 {
 #define COLUMN(member) .member = arena_array(arena, count + 1, sizeof *out->member)
-    *out = (struct moved_columns){COLUMN(issues),     COLUMN(subjects),   COLUMN(waited), COLUMN(opens),
+    *out = (struct moved_columns){COLUMN(issues),     COLUMN(subjects),   COLUMN(above),  COLUMN(waited), COLUMN(opens),
                                   COLUMN(frames),     COLUMN(unresolved), COLUMN(rules),  COLUMN(trees),
                                   COLUMN(categories), COLUMN(reasons),    COLUMN(holders)};
 #undef COLUMN
-    if (!keys_make(&out->keys, arena, count) || !out->issues || !out->subjects || !out->waited || !out->opens ||
+    if (!keys_make(&out->keys, arena, count) || !out->issues || !out->subjects || !out->above || !out->waited || !out->opens ||
         !out->frames || !out->unresolved || !out->rules || !out->trees || !out->categories || !out->reasons ||
         !out->holders)
         return false;
@@ -239,6 +240,7 @@ static bool make_moved(struct moved_columns *out, struct arena *arena, const str
         keys_put(&out->keys, i, &event->key);
         out->issues[i] = event->issue_id;
         out->subjects[i] = event->subject_bytes;
+        out->above[i] = event->above_bytes;
         out->waited[i] = event->waited_ms;
         out->opens[i] = event->open;
         out->frames[i] = event->frame_count;
@@ -265,20 +267,20 @@ int rows_events_move(bool *changed_out, struct pg_tx *tx, struct arena *arena, c
     int rc = pg_query(
         &rows, tx,
         "UPDATE event e SET issue_id = k.issue_id, category = k.category, reason = k.reason, holder = k.holder,"
-        " subject_bytes = nullif(k.subject, -1), frame_count = k.frames, unresolved_count = k.unresolved,"
+        " subject_bytes = nullif(k.subject, -1), above_bytes = nullif(k.above, -1), frame_count = k.frames, unresolved_count = k.unresolved,"
         " rules_version = k.rules, waited_ms = k.waited, open = k.open <> 0, tree = k.tree"
         " FROM unnest($1::smallint[], $2::date[], $3::uuid[], $4::bigint[], $5::text[], $6::text[], $7::text[],"
-        " $8::bigint[], $9::integer[], $10::integer[], $11::integer[], $12::bigint[], $13::bigint[], $14::integer[])"
+        " $8::bigint[], $9::integer[], $10::integer[], $11::integer[], $12::bigint[], $13::bigint[], $14::integer[], $15::bigint[])"
         " WITH ORDINALITY k (slot, day, report_id, issue_id, category, reason, holder, subject, frames, unresolved, "
         "rules,"
-        " waited, open, tree, n) WHERE " IS_KEY(
+        " waited, open, tree, above, n) WHERE " IS_KEY(
             "e") " AND (e.issue_id, e.category, e.reason, e.holder, coalesce(e.subject_bytes, -1), e.frame_count,"
-                 " e.unresolved_count, e.waited_ms, e.open, e.tree) IS DISTINCT FROM (k.issue_id, k.category, k.reason,"
-                 " k.holder, k.subject, k.frames, k.unresolved, k.waited, k.open <> 0, k.tree) RETURNING k.n",
+                 " e.unresolved_count, e.waited_ms, e.open, e.tree, coalesce(e.above_bytes, -1)) IS DISTINCT FROM (k.issue_id, k.category, k.reason,"
+                 " k.holder, k.subject, k.frames, k.unresolved, k.waited, k.open <> 0, k.tree, k.above) RETURNING k.n",
         KEY_PARAMS(c.keys, count), PG_INT8S(c.issues, count), PG_TEXTS(c.categories, count), PG_TEXTS(c.reasons, count),
         PG_TEXTS(c.holders, count), PG_INT8S(c.subjects, count), PG_INT4S(c.frames, count),
         PG_INT4S(c.unresolved, count), PG_INT4S(c.rules, count), PG_INT8S(c.waited, count), PG_INT8S(c.opens, count),
-        PG_INT4S(c.trees, count));
+        PG_INT4S(c.trees, count), PG_INT8S(c.above, count));
     for (size_t i = 0; !rc && i < pg_row_count(rows); i++)
         changed_out[pg_int(rows, i, 0) - 1] = true;
     if (rc)

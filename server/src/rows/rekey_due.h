@@ -43,7 +43,7 @@ struct rekey_stored {
     int64_t received_us, occurred_us, issue_id, version_id;
     int32_t tree;
     const char *category; /* in the counters */
-    int64_t subject_bytes;
+    int64_t subject_bytes, above_bytes;
     struct {
         bool unnamed; /* keyed by addresses */
         const char *caller1, *caller1_image, *caller2, *caller2_image;

@@ -77,7 +77,7 @@ static int move_counters(struct pg_tx *tx, struct arena *arena, int32_t app_id, 
     if (!rc)
         rc = pg_query(&rows, tx,
                       "DELETE FROM issue_hour WHERE app_id = $1 AND issue_id = $2 RETURNING hour, version_id, tree,"
-                      " reports, events, waited_ms, longest_ms, last_at, most_bytes",
+                      " reports, events, waited_ms, longest_ms, last_at, most_bytes, above_bytes",
                       PG_INT4(app_id), PG_INT8(from));
     size_t count = rc ? 0 : pg_row_count(rows);
     struct hour_row *hours = arena_array(arena, count + 1, sizeof *hours);
@@ -94,13 +94,15 @@ static int move_counters(struct pg_tx *tx, struct arena *arena, int32_t app_id, 
                                      .waited_ms = pg_real(rows, i, 5),
                                      .longest_ms = pg_int(rows, i, 6),
                                      .last_us = pg_time(rows, i, 7),
-                                     .most_bytes = pg_int(rows, i, 8)};
+                                     .most_bytes = pg_int(rows, i, 8),
+                                     .above_bytes = pg_real(rows, i, 9)};
     rc = rows_issue_hours_add(tx, arena, hours, count);
     for (size_t i = 0; i < count; i++) {
         hours[i].issue_id = from;
         hours[i].reports = -hours[i].reports;
         hours[i].events = -hours[i].events;
         hours[i].waited_ms = -hours[i].waited_ms;
+        hours[i].above_bytes = -hours[i].above_bytes;
     }
     return rc ? rc : rows_standing_change(tx, arena, hours, count, MIRE_OF_ISSUES);
 }

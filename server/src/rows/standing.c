@@ -20,6 +20,7 @@ static struct standing_change change_of(const struct hour_row *hour, enum standi
                                     .sums = {.reports = hour->reports,
                                              .events = hour->events,
                                              .waited_ms = hour->waited_ms,
+                                             .above_bytes = kind == MIRE_STANDING_ISSUES ? hour->above_bytes : 0,
                                              .longest_ms = hour->longest_ms,
                                              .most_bytes = kind == MIRE_STANDING_ISSUES ? hour->most_bytes : 0,
                                              .first_us = hour->hour_us,

@@ -291,11 +291,11 @@ static int add_deltas(bool *more_out, struct standing_merge *m)
 /* The counters of a day as changes: three statements with the same columns. */
 /* clang-format off */
 static const char counters_sql[] =
-    "SELECT 0, hour, issue_id, version_id, tree, '', reports, events, waited_ms, longest_ms, most_bytes, last_at FROM issue_hour"
+    "SELECT 0, hour, issue_id, version_id, tree, '', reports, events, waited_ms, longest_ms, most_bytes, last_at, above_bytes FROM issue_hour"
     " WHERE slot = ANY ($1::smallint[]) AND app_id = $2 AND hour >= $3 AND hour < $4"
-    " UNION ALL SELECT 1, hour, 0, version_id, 0, category, reports, events, waited_ms, longest_ms, 0, hour FROM version_hour"
+    " UNION ALL SELECT 1, hour, 0, version_id, 0, category, reports, events, waited_ms, longest_ms, 0, hour, 0 FROM version_hour"
     " WHERE slot = ANY ($1::smallint[]) AND app_id = $2 AND hour >= $3 AND hour < $4"
-    " UNION ALL SELECT 2, hour, 0, version_id, from_ms::integer, '', 0, turns, 0, 0, 0, hour FROM turn_hour"
+    " UNION ALL SELECT 2, hour, 0, version_id, from_ms::integer, '', 0, turns, 0, 0, 0, hour, 0 FROM turn_hour"
     " WHERE slot = ANY ($1::smallint[]) AND app_id = $2 AND hour >= $3 AND hour < $4";
 /* clang-format on */
 
@@ -317,6 +317,7 @@ static struct standing_change change_at(const struct pg_rows *rows, size_t row)
                                      .sums = {.reports = pg_int(rows, row, 6),
                                               .events = pg_real(rows, row, 7),
                                               .waited_ms = pg_real(rows, row, 8),
+                                              .above_bytes = pg_real(rows, row, 12),
                                               .longest_ms = pg_int(rows, row, 9),
                                               .most_bytes = pg_int(rows, row, 10),
                                               .first_us = pg_time(rows, row, 1),

@@ -237,8 +237,10 @@ static bool make_columns(struct counted *out, struct arena *arena, size_t count)
                             .waited = arena_array(arena, count + 1, sizeof *out->waited),
                             .longest = arena_array(arena, count + 1, sizeof *out->longest),
                             .last = arena_array(arena, count + 1, sizeof *out->last),
-                            .most = arena_array(arena, count + 1, sizeof *out->most)};
-    return out->hours && out->reports && out->events && out->waited && out->longest && out->last && out->most;
+                            .most = arena_array(arena, count + 1, sizeof *out->most),
+                            .above = arena_array(arena, count + 1, sizeof *out->above)};
+    return out->hours && out->reports && out->events && out->waited && out->longest && out->last && out->most &&
+           out->above;
 }
 
 static int put_sums(struct counted *out, struct standing_reading *r)
@@ -255,6 +257,7 @@ static int put_sums(struct counted *out, struct standing_reading *r)
         out->longest[i] = sums->longest_ms;
         out->last[i] = sums->last_us;
         out->most[i] = sums->most_bytes;
+        out->above[i] = sums->above_bytes;
     }
     return 0;
 }
@@ -397,11 +400,11 @@ const char *counted_sql(struct arena *arena, int first)
 {
     static const struct {
         const char *name, *type;
-    } columns[COUNTED_COLUMNS] = {{"issue_id", "bigint"},   {"version_id", "bigint"},   {"tree", "integer"},
-                                  {"category", "integer"},  {"hour", "timestamptz"},    {"part", "integer"},
-                                  {"reports", "bigint"},    {"events", "float8"},       {"waited_ms", "float8"},
-                                  {"longest_ms", "bigint"}, {"last_at", "timestamptz"}, {"most_bytes", "bigint"},
-                                  {"low", "integer"},       {"high", "integer"}};
+    } columns[COUNTED_COLUMNS] = {{"issue_id", "bigint"},    {"version_id", "bigint"},   {"tree", "integer"},
+                                  {"category", "integer"},   {"hour", "timestamptz"},    {"part", "integer"},
+                                  {"reports", "bigint"},     {"events", "float8"},       {"waited_ms", "float8"},
+                                  {"longest_ms", "bigint"},  {"last_at", "timestamptz"}, {"most_bytes", "bigint"},
+                                  {"above_bytes", "float8"}, {"low", "integer"},         {"high", "integer"}};
     enum { CATEGORY = 3, REPORTS = 6 };
     const char *sql = "(SELECT ";
 

@@ -20,14 +20,14 @@ struct counted {
     int64_t *hours;      /* the first one */
     int32_t *parts;      /* of the span */
     int64_t *reports;
-    double *events, *waited;
+    double *events, *waited, *above;
     int64_t *longest, *last, *most;
     int32_t *low, *high; /* least and greatest rank of a version */
 };
 
-/* A table t (issue_id, version_id, tree, category, hour, part, reports, events, waited_ms, longest_ms, last_at, most_bytes, low,
- * high) of the parameters from `first` on, in the arena. NULL: no memory. A column that the statement does not use costs nothing. */
-#define COUNTED_COLUMNS 14
+/* A table t (issue_id, version_id, tree, category, hour, part, reports, events, waited_ms, longest_ms, last_at, most_bytes,
+ * above_bytes, low, high) of the parameters from `first` on, in the arena. NULL: no memory. A column that the statement does not use costs nothing. */
+#define COUNTED_COLUMNS 15
 const char *counted_sql(struct arena *arena, int first);
 
 #define COUNTED_OPTIONAL(k, p, n) PG_LIST(k, p, (p) ? (n) : 0)
@@ -38,7 +38,7 @@ const char *counted_sql(struct arena *arena, int first);
         COUNTED_OPTIONAL(MIRE_PG_INT4, (c)->categories, (c)->count), PG_TIMES((c)->hours, (c)->count),            \
         COUNTED_OPTIONAL(MIRE_PG_INT4, (c)->parts, (c)->count), PG_INT8S((c)->reports, (c)->count),               \
         PG_REALS((c)->events, (c)->count), PG_REALS((c)->waited, (c)->count), PG_INT8S((c)->longest, (c)->count), \
-        PG_TIMES((c)->last, (c)->count), PG_INT8S((c)->most, (c)->count),                                         \
+        PG_TIMES((c)->last, (c)->count), PG_INT8S((c)->most, (c)->count), PG_REALS((c)->above, (c)->count),       \
         COUNTED_OPTIONAL(MIRE_PG_INT4, (c)->low, (c)->count), COUNTED_OPTIONAL(MIRE_PG_INT4, (c)->high, (c)->count)
 
 /* All issues: a row an issue and tree. */

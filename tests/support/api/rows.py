@@ -112,13 +112,14 @@ def counted(events, key, with_last):
     sums = {}
     for h in events:
         hour = h["occurred_at"].replace(minute=0, second=0, microsecond=0)
-        s = sums.setdefault((slot(h["report_id"]), hour, h["app_id"], *key(h)), [0, 0, 0, 0, h["occurred_at"], 0])
+        s = sums.setdefault((slot(h["report_id"]), hour, h["app_id"], *key(h)), [0, 0, 0, 0, h["occurred_at"], 0, 0])
         s[0] += 1
         s[1] += h["weight"] * (1 + h["suppressed"])
         s[2] += h["weight"] * waited(h)[1]
         s[3] = max(s[3], waited(h)[0])
         s[4] = max(s[4], h["occurred_at"])
         s[5] = max(s[5], h["subject_bytes"] or 0)
+        s[6] += h["weight"] * (1 + h["suppressed"]) * (h["above_bytes"] or 0)
     return [(*k, *(s if with_last else s[:4])) for k, s in sums.items()]
 
 
@@ -203,17 +204,17 @@ def script(world):
                i["first_seen"], i["first_version_id"], i["subject"], i.get("split_from")) for i in issues]),
         copy("event", "slot,day,report_id,app_id,version_id,issue_id,received_at,occurred_at,duration_ms,category,reason,open,"
              "weight,install,os,os_version,arch,model,process_name,sample_count,frame_count,unresolved_count,rules_version,"
-             "foreground,launch,thread_count,suppressed,suppressed_ms,holder,footprint_bytes,subject_bytes,exit,exit_ppm,tree,waited_ms",
+             "foreground,launch,thread_count,suppressed,suppressed_ms,holder,footprint_bytes,subject_bytes,above_bytes,exit,exit_ppm,tree,waited_ms",
              [(*k, h["app_id"], h["version_id"], h["issue_id"], h["received_at"], h["occurred_at"], h["duration_ms"],
                h["category"], h["reason"], h["open"], h["weight"], bytes.fromhex(h["install"]), h["os"], h["os_version"],
                h["arch"], h["model"], h["process"], h["sample_count"], h["frame_count"], h["unresolved_count"], 1, h["foreground"], h["launch"],
-               h["thread_count"], h["suppressed"], h["suppressed_ms"], h["holder"], h["footprint_bytes"], h["subject_bytes"], *ended(h), h["tree"], waited(h)[0])
+               h["thread_count"], h["suppressed"], h["suppressed_ms"], h["holder"], h["footprint_bytes"], h["subject_bytes"], h["above_bytes"], *ended(h), h["tree"], waited(h)[0])
               for k, h in zip(ids, events)]),
         copy("event_stack", "slot,day,report_id,document",
              [(*k, document(h, by_id[h["issue_id"]])) for k, h in zip(ids, events)]),
         copy("version_hour", "slot,hour,app_id,version_id,category,reports,events,waited_ms,longest_ms",
              counted(events, lambda h: (h["version_id"], h["category"]), False)),
-        copy("issue_hour", "slot,hour,app_id,issue_id,version_id,tree,reports,events,waited_ms,longest_ms,last_at,most_bytes",
+        copy("issue_hour", "slot,hour,app_id,issue_id,version_id,tree,reports,events,waited_ms,longest_ms,last_at,most_bytes,above_bytes",
              counted(events, lambda h: (h["issue_id"], h["version_id"], h["tree"]), True)),
         copy("issue_tree", "app_id,issue_id,tree,first_seen,frames,caller1", trees(events, by_id)),
         copy("arrival_day", "slot,day,app_id,kind,delay,events", arrivals(events)),

@@ -271,7 +271,8 @@ def memory_world(rng, app, versions, installs, now):
                 "open": kind == "foom", "weight": 1.0, "install": rng.choice(installs), "os": "linux", "os_version": machine[0],
                 "arch": machine[1], "model": machine[2], "process": MAPVIEW, "doc": doc,
                 "footprint_bytes": held["footprint_bytes"],
-                "subject_bytes": next((c["held_bytes"] for c in held["categories"] if c["name"] == subject), 0)})
+                "subject_bytes": next((c["held_bytes"] for c in held["categories"] if c["name"] == subject), 0),
+                "above_bytes": next((max(0, c["held_bytes"] - (c["healthy_bytes"] or 0)) for c in held["categories"] if c["name"] == subject), 0)})
     return issues, events, baselines
 
 
@@ -321,6 +322,7 @@ def world(seed=SEED, now=NOW):
     for h in events:
         h.setdefault("footprint_bytes", None)
         h.setdefault("subject_bytes", None)
+        h.setdefault("above_bytes", None)
         h["tree"] = 0
     for n, h in enumerate(h for h in events if h["issue_id"] <= 3):
         h["tree"] = [5, -7, 0][n % 3] if h["issue_id"] == 1 else 100 + h["issue_id"]

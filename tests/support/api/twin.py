@@ -139,7 +139,7 @@ class World:
         return {"id": self.name(issue_id), "caller1": i["caller1"], "caller1_image": i["caller1_image"],
                 "caller1_location": i["caller1_location"], "caller2": i["caller2"], "caller2_image": i["caller2_image"],
                 "category": i["category"], "reason": i["reason"], "subject": i["subject"], "state": i["state"],
-                "state_version": i.get("state_version", ""), "assignee": i.get("assignee", ""), "most_bytes": max((h["subject_bytes"] or 0 for h in own), default=0), "totals": totals(own),
+                "state_version": i.get("state_version", ""), "assignee": i.get("assignee", ""), "most_bytes": max((h["subject_bytes"] or 0 for h in own), default=0), "above_bytes": above(own), "totals": totals(own),
                 "trend": self.trend(own, span), "first_seen_at": stamp(i["first_seen"]),
                 "last_seen_at": stamp(max((h["occurred_at"] for h in own), default=i["first_seen"])),
                 "first_version": seen[0], "last_version": seen[-1], "members": i.get("members", 1),
@@ -209,7 +209,7 @@ class World:
         def order(x):
             if name == "title":
                 return (x["title"] if "title" in x else f"{x['caller1']} {x['caller2']}").lower()
-            return x["last_seen_at"] if name == "last" else x["most_bytes"] if name == "bytes" else x["totals"][field[name]]
+            return x["last_seen_at"] if name == "last" else x[{"bytes": "most_bytes", "above": "above_bytes"}[name]] if name in ("bytes", "above") else x["totals"][field[name]]
 
         def ordered(xs, tie):
             return sorted(sorted(xs, key=tie), key=order, reverse=sort[0] == "-")
@@ -217,8 +217,8 @@ class World:
         for title, own in groups.items():
             features = [self.summary(i, own, span) for i in {h["issue_id"] for h in own}]
             rows.append({"key": hashlib.md5("\x1f".join(title).encode()).hexdigest()[:12], "title": title[0],
-                         "image": title[1], "scene": title[2] if by == "place" else "", "most_bytes": max(h["subject_bytes"] or 0 for h in own), "totals": totals(own), "trend": self.trend(own, span),
-                         "last_seen_at": stamp(max(h["occurred_at"] for h in own)),
+                         "image": title[1], "scene": title[2] if by == "place" else "", "most_bytes": max(h["subject_bytes"] or 0 for h in own), "above_bytes": above(own),
+                         "totals": totals(own), "trend": self.trend(own, span), "last_seen_at": stamp(max(h["occurred_at"] for h in own)),
                          "issues": ordered(features, lambda f: int(f["id"][2:]))})
         rows = ordered(rows, lambda g: g["key"])
         every = self.select(slug, span, v, without_apart(kind))
@@ -392,6 +392,12 @@ def allowed(value, wanted):
 
 def stands_for(h):
     return h["weight"] * (1 + h["suppressed"])
+
+
+def above(events):
+    """Mean of the bytes above healthy processes, of memory."""
+    whole = sum(stands_for(h) for h in events)
+    return math.floor(sum(stands_for(h) * (h["above_bytes"] or 0) for h in events) / whole + 0.5) if whole else 0
 
 
 def totals(events):

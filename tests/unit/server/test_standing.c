@@ -78,6 +78,7 @@ static struct standing_sums sums_of(int64_t hour_us)
 {
     struct standing_sums sums = {.reports = 1 + dice(3),
                                  .waited_ms = (double)dice(100000) * (dice(2) ? 1 : 0.37),
+                                 .above_bytes = dice(4) ? 0 : (double)dice(1ll << 40) * 1.5,
                                  .longest_ms = dice(100000),
                                  .most_bytes = dice(4) ? 0 : dice(1ll << 40),
                                  .first_us = hour_us,
@@ -92,6 +93,7 @@ static void twin_add(struct standing_sums *to, const struct standing_sums *more)
     to->reports += more->reports;
     to->events += more->events;
     to->waited_ms += more->waited_ms;
+    to->above_bytes += more->above_bytes;
     to->longest_ms = more->longest_ms > to->longest_ms ? more->longest_ms : to->longest_ms;
     to->most_bytes = more->most_bytes > to->most_bytes ? more->most_bytes : to->most_bytes;
     to->first_us = empty || more->first_us < to->first_us ? more->first_us : to->first_us;
@@ -103,6 +105,7 @@ static void assert_same(const struct standing_sums *given, const struct standing
     assert_true(given->reports == counted->reports);
     assert_true(fabs(given->events - counted->events) < 1e-6 * (1 + counted->events));
     assert_true(fabs(given->waited_ms - counted->waited_ms) < 1e-6 * (1 + counted->waited_ms));
+    assert_true(fabs(given->above_bytes - counted->above_bytes) < 1e-6 * (1 + counted->above_bytes));
     assert_true(given->longest_ms == counted->longest_ms && given->most_bytes == counted->most_bytes);
     assert_true(given->first_us == counted->first_us && given->last_us == counted->last_us);
 }
@@ -232,10 +235,12 @@ static void any_span_is_the_sum_of_its_hours(void **unused)
         less.reports = all ? -of->reports : -1;
         less.events = all ? -of->events : -1;
         less.waited_ms = all ? -of->waited_ms : -of->waited_ms / 3;
+        less.above_bytes = all ? -of->above_bytes : -of->above_bytes / 3;
         change(hour, number, &less);
         of->reports += less.reports;
         of->events += less.events;
         of->waited_ms += less.waited_ms;
+        of->above_bytes += less.above_bytes;
     }
     for (int i = 0; i < 300; i++) {
         int from = (int)dice(HOURS);

@@ -3211,6 +3211,8 @@ export interface components {
             assignee: string;
             /** @description The most that the subject held in one report. */
             most_bytes: number;
+            /** @description Mean over events of the subject's bytes above the median of the healthy processes that a report was compared with; all its bytes where there were too few of them; 0 of issues that are not of memory. */
+            above_bytes: number;
             totals: components["schemas"]["Totals"];
             /** @description Events in 24 equal parts of the range; each in the part its hour of receipt begins in. */
             trend: number[];
@@ -3377,6 +3379,8 @@ export interface components {
             /** @description Of a place its Caller2; otherwise empty. */
             scene: string;
             most_bytes: number;
+            /** @description As of an issue. */
+            above_bytes: number;
             totals: components["schemas"]["Totals"];
             trend: number[];
             /** Format: date-time */
@@ -6380,8 +6384,8 @@ export interface operations {
                 channel?: components["parameters"]["channel"];
                 /** @description place: a group a Caller1 and Caller2, in which the kinds are issues. */
                 by?: "caller1" | "category" | "place";
-                /** @description - sorts descending. -change: by the change in getChanges, the largest change for the worse first, then issues that became better, then the others by impact; auto: -change where a change is told, otherwise -impact. -change is not of some devices, systems or channels only. Impact is the time somebody waited in all events, bytes the most that the category of memory to blame held. */
-                sort?: "-impact" | "impact" | "-events" | "events" | "-devices" | "devices" | "-longest" | "longest" | "-last" | "last" | "-bytes" | "bytes" | "title" | "-title" | "-change" | "auto";
+                /** @description - sorts descending. -change: by the change in getChanges, the largest change for the worse first, then issues that became better, then the others by impact, of memory by bytes above healthy; auto: -change where a change is told, otherwise -impact, or -above if all kinds wanted are foom and memory. -change is not of some devices, systems or channels only. Impact is the time somebody waited in all events, bytes the most that the category of memory to blame held, above its above_bytes. */
+                sort?: "-impact" | "impact" | "-events" | "events" | "-devices" | "devices" | "-longest" | "longest" | "-last" | "last" | "-bytes" | "bytes" | "-above" | "above" | "title" | "-title" | "-change" | "auto";
                 cursor?: string;
                 /** @description Groups a page. */
                 limit?: number;

@@ -7,22 +7,23 @@
 #include "api/params.h"
 #include "api/parts.h"
 #include "rows/devices.h"
+#include "model/category.h"
 #include "rows/faceted.h"
 #include "rows/issues.h"
 #include "rows/rows.h"
 
 #include <string.h>
 
-#define SORTS                                                                                                     \
-    "-impact, impact, -events, events, -devices, devices, -longest, longest, -last, last, -bytes, bytes, title, " \
-    "-title, -change, auto"
+#define SORTS                                                                                                      \
+    "-impact, impact, -events, events, -devices, devices, -longest, longest, -last, last, -bytes, bytes, -above, " \
+    "above, title, -title, -change, auto"
 
 static int read_order(struct group_order *order, struct call *call)
 {
     static const char *const sorts[] = {
         [ROWS_SORT_IMPACT] = "impact",   [ROWS_SORT_EVENTS] = "events", [ROWS_SORT_DEVICES] = "devices",
         [ROWS_SORT_LONGEST] = "longest", [ROWS_SORT_LAST] = "last",     [ROWS_SORT_TITLE] = "title",
-        [ROWS_SORT_BYTES] = "bytes",     [ROWS_SORT_CHANGE] = "change"};
+        [ROWS_SORT_BYTES] = "bytes",     [ROWS_SORT_ABOVE] = "above",   [ROWS_SORT_CHANGE] = "change"};
     const char *by = request_query(call->request, "by"), *sort = request_query(call->request, "sort");
     size_t i = 0;
 
@@ -133,6 +134,7 @@ static int put_group(struct call *call, const struct faceted *faceted, const str
     json_write_text(w, "image", g->image);
     json_write_text(w, "scene", g->scene);
     json_write_i64(w, "most_bytes", g->most_bytes);
+    json_write_i64(w, "above_bytes", (int64_t)(g->above_bytes + 0.5));
     part_totals(w, "totals", &g->totals);
     part_trend(w, trend);
     part_time(w, "last_seen_at", g->last_us);
@@ -199,13 +201,26 @@ static void put_totals(struct json_writer *w, const struct totals *totals)
     json_write_close(w, '}');
 }
 
+/* Are all kinds wanted of memory, in whose issues nobody waits? */
+static bool is_of_memory(const struct filter *kinds)
+{
+    for (size_t i = 0; i < kinds->with_count; i++)
+        if (strcmp(kinds->with[i], category_name(MIRE_CATEGORY_FOOM)) != 0 &&
+            strcmp(kinds->with[i], category_name(MIRE_CATEGORY_MEMORY)) != 0)
+            return false;
+    return kinds->with_count > 0;
+}
+
 /* The order that was used, as `sort` names it. */
 static const char *sort_name(struct call *call, const struct group_order *order)
 {
     const char *sort = request_query(call->request, "sort");
 
-    bool changed = order->sort == ROWS_SORT_CHANGE && order->changed_count;
-    return !sort || !strcmp(sort, "auto") ? (changed ? "-change" : "-impact") : sort;
+    if (sort && strcmp(sort, "auto") != 0)
+        return sort;
+    if (order->sort == ROWS_SORT_CHANGE && order->changed_count)
+        return "-change";
+    return sort && is_of_memory(&call->view.kind) ? "-above" : "-impact";
 }
 
 static void put_states(struct json_writer *w, const struct group_page *page)

@@ -4,11 +4,11 @@
 WITH counted AS (
     SELECT issue_id, {tree} AS tree, part, sum(events) AS events, sum(reports) AS reports, sum(waited_ms) AS waited_ms,
            max(longest_ms) AS longest_ms, max(last_at) AS last_at, min(hour) AS hour, min(low) AS low, max(high) AS high,
-           max(most_bytes) AS most_bytes
+           max(most_bytes) AS most_bytes, sum(above_bytes) AS above_bytes
     FROM {counted}
     GROUP BY 1, 3{by_tree})
 SELECT {shown_id}, counted.part, sum(events), sum(reports)::bigint, sum(waited_ms), max(longest_ms), max(last_at), min(hour),
-       min(low), max(high), max(most_bytes)
+       min(low), max(high), max(most_bytes), sum(above_bytes)::float8
 FROM counted {shown_join}
 WHERE {shown_id} = ANY ($2::bigint[])
 GROUP BY 1, 2

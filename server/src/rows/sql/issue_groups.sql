@@ -8,12 +8,14 @@
 --   then the counters of the view (rows/standing_read.h)
 WITH counted AS (
     SELECT issue_id, {tree} AS tree, sum(reports) AS reports, sum(events) AS events, sum(waited_ms) AS waited_ms,
-           max(longest_ms) AS longest_ms, max(last_at) AS last_at, min(hour) AS first_hour, max(most_bytes) AS most_bytes
+           max(longest_ms) AS longest_ms, max(last_at) AS last_at, min(hour) AS first_hour, max(most_bytes) AS most_bytes,
+           sum(above_bytes) AS above_bytes
     FROM {counted}
     GROUP BY 1{by_tree}),
 shown AS (
     SELECT {shown_id} AS issue_id, sum(reports)::bigint AS reports, sum(events) AS events, sum(waited_ms) AS waited_ms,
-           max(longest_ms) AS longest_ms, max(last_at) AS last_at, min(first_hour) AS first_hour, max(most_bytes) AS most_bytes
+           max(longest_ms) AS longest_ms, max(last_at) AS last_at, min(first_hour) AS first_hour, max(most_bytes) AS most_bytes,
+           sum(above_bytes) AS above_bytes
     FROM counted {shown_join}
     GROUP BY 1),
 wanted AS (
@@ -34,7 +36,7 @@ group_devices AS (
 grouped AS (
     SELECT key, min(title) AS title, min(image) AS image, min(scene) AS scene, sum(reports)::bigint AS reports, sum(events) AS events,
            sum(waited_ms) AS waited_ms, max(longest_ms) AS longest_ms, max(last_at) AS last_at, max(most_bytes) AS most_bytes,
-           max(change) AS change
+           sum(above_bytes) AS above_bytes, max(change) AS change
     FROM m
     GROUP BY key),
 ranked AS (
@@ -47,7 +49,7 @@ page AS (
 member AS (
     SELECT m.key AS of_group, m.issue_id, {issue_rank} AS issue_rank
     FROM m LEFT JOIN issue_devices d USING (issue_id)
-    CROSS JOIN LATERAL (SELECT m.title, m.events, m.waited_ms, m.longest_ms, m.last_at, m.most_bytes, m.change) g
+    CROSS JOIN LATERAL (SELECT m.title, m.events, m.waited_ms, m.longest_ms, m.last_at, m.most_bytes, m.above_bytes, m.change) g
     WHERE m.key IN (SELECT key FROM page)),
 total AS (
     SELECT (SELECT count(*) FROM grouped) AS groups, count(*) AS issues, coalesce(sum(reports), 0)::bigint AS reports,
@@ -60,6 +62,6 @@ by_state AS (
     FROM named)
 SELECT total.groups, total.issues, total.reports, total.events, total.waited_ms, total.longest_ms, total.last_at, total.first_hour,
        page.key, page.title, page.image, page.reports, page.events::float8, page.waited_ms::float8, page.longest_ms, page.last_at,
-       page.rank::text, member.issue_id, page.most_bytes, page.scene, by_state.*
+       page.rank::text, member.issue_id, page.most_bytes, page.scene, page.above_bytes::float8, by_state.*
 FROM total CROSS JOIN by_state LEFT JOIN (page JOIN member ON member.of_group = page.key) ON true
 ORDER BY page.rank {direction}, page.key, member.issue_rank {direction}, member.issue_id

@@ -15,10 +15,10 @@ function statesOf(chosen: readonly string[]): string[] {
 /* Kinds of the list of memory; the other list has all else, unless it is asked for one of them. */
 const OF_MEMORY = ['foom', 'memory'];
 
-/* Nobody waits for memory: its issues stand in the order of how often they happened. */
+/* Nobody waits for memory: its issues stand in the order of bytes above healthy processes. */
 export function listQuery(query: Query, memory: boolean): IssueQuery {
   const { t, v, q, by, after } = query;
-  const sort = memory && query.sort === '-impact' ? '-events' : query.sort;
+  const sort = memory && query.sort === '-impact' ? '-above' : query.sort;
   const state = statesOf(query.state);
   const chosen = query.kind.filter((one) => !memory || OF_MEMORY.includes(one.replace('!', '')));
   const wanted = chosen.some((one) => !one.startsWith('!'));

@@ -42,7 +42,10 @@ export function columnsOf(memory: boolean, hasSessions: boolean): Columns {
     ...(hasSessions ? [...CHANGE, ...PER_1000] : []),
     ...COUNTED,
     ...((memory
-      ? [['bytes', 'Largest', 'num']]
+      ? [
+          ['above', 'Above healthy', 'num'],
+          ['bytes', 'Largest', 'num wide-only'],
+        ]
       : [
           ['longest', 'Longest', 'num wide-only'],
           ['impact', 'Time lost', 'num'],
@@ -75,6 +78,7 @@ function Numbers({ row, memory, columns, sessions, change, assignee }: NumbersPr
     Hangs: count(totals.events, lang.value),
     'Devices seen': count(totals.devices, lang.value),
     Longest: totals.longest_ms > 0 ? duration(totals.longest_ms) : '—',
+    'Above healthy': bytes(row.above_bytes),
     Largest: bytes(row.most_bytes),
     'Time lost': totals.waited_ms > 0 ? duration(totals.waited_ms) : '—',
     Assignee: assignee,
@@ -83,7 +87,7 @@ function Numbers({ row, memory, columns, sessions, change, assignee }: NumbersPr
   return (
     <>
       {columns.slice(1).map(([, label, cell]) => (
-        <td key={label} class={label === (memory ? 'Hangs' : 'Time lost') ? `${cell} strong` : cell}>
+        <td key={label} class={label === (memory ? 'Above healthy' : 'Time lost') ? `${cell} strong` : cell}>
           {cells[label]}
         </td>
       ))}

@@ -57,7 +57,11 @@ function Body({ app, id, data, held }: BodyProps): JSX.Element {
           value={count(issue.totals.events, lang.value)}
           note={say('{n|report|reports}', { n: exact(issue.totals.reports, lang.value) })}
         />
-        <Tile label={say('Largest')} value={bytes(issue.most_bytes)} note={issue.subject} />
+        <Tile
+          label={say('Above healthy')}
+          value={bytes(issue.above_bytes)}
+          note={say('{subject}, {most} at most', { subject: issue.subject, most: bytes(issue.most_bytes) })}
+        />
         <Tile
           label={say('Killed for it')}
           value={exact(data.killed, lang.value)}
