@@ -66,8 +66,34 @@ def check_tables(mired):
         assert count >= least, (path, count)
     status, _, body = mired.ask("GET", f"/api/v1{app}/issues?format=xls")
     assert status == 400 and b"json, csv" in body, body
-    assert mired.ask("GET", f"/api/v1{app}/overview?format=csv")[0] == 400
+    assert mired.ask("GET", f"/api/v1{app}/start?format=csv")[0] == 400
+    check_chosen(mired, app, issue)
     return id
+
+
+def flat(path, inner):
+    """The rows of the lists `inner` of a list, each with the members of the element around it."""
+    return lambda a: [{**{k: v for k, v in one.items() if k != inner}, **{f"{inner}.{k}": v for k, v in row.items()}}
+                      for one in a[path] for row in one[inner]]
+
+
+def check_chosen(mired, app, issue):
+    """Answers with several lists: table= says which."""
+    for path, table, rows, least in ((f"{app}/overview?t=30d", None, lambda a: a["versions"], 1), (f"{app}/overview?t=30d", "series", flat("series", "points"), 3),
+                                     (f"{app}/overview?t=30d", "top", lambda a: a["top"], 3), (f"{app}/overview?t=30d", "categories", lambda a: a["categories"], 1),
+                                     (f"{issue}?t=30d", None, flat("distributions", "values"), 3), (f"{issue}?t=30d", "series", flat("series", "points"), 1),
+                                     (f"{issue}?t=30d", "durations", lambda a: a["durations"], 1), (f"{app}/facets?t=30d", None, lambda a: a["version"], 1),
+                                     (f"{app}/facets?t=30d", "kind", lambda a: a["kind"], 1), (f"{app}/rates?t=30d", "versions:days", flat("versions", "days"), 3),
+                                     (f"{app}/rates?t=30d", "endings", lambda a: a["endings"], 0), (f"{app}/rates?t=30d&by=model", None, lambda a: a["values"], 3),
+                                     (f"{app}/alerts", "rules", lambda a: a["rules"], 0), (f"{app}/alerts", None, lambda a: a["open"], 0),
+                                     (f"{app}/rules", "packs", lambda a: a["packs"], 1), (f"{app}/forget", None, lambda a: a["jobs"], 0),
+                                     (f"{app}/rekey", None, lambda a: a["jobs"], 0)):
+        asked = f"{path}{'&' if '?' in path else '?'}table={table}" if table else path
+        count = check_table(mired, asked, rows)
+        assert count >= least, (asked, count)
+    for path, wrong in ((f"{app}/overview?t=30d", "nosuch"), (f"{app}/overview?t=30d", "serie"), (f"{app}/overview?t=30d", ""), (f"{app}/keys?", "groups")):
+        status, _, body = mired.ask("GET", f"/api/v1{path}&format=csv&table={wrong}")
+        assert status == 400 and b"table" in body, (path, wrong, status, body)
 
 
 def stacks_of(flame):

@@ -163,7 +163,7 @@ static int check_names(struct call *call, const struct call_kind *kind)
         size_t n = 0;
         while (names[n] && strcmp(names[n], name) != 0)
             n++;
-        bool is_format = kind->table && !strcmp(name, "format");
+        bool is_format = kind->table && (!strcmp(name, "format") || !strcmp(name, "table"));
         bool twice = false;
         for (size_t k = 0; k < i; k++)
             twice |= strcmp(q->query[k].name, name) == 0;
@@ -362,6 +362,23 @@ static int ask(struct call *call, const struct call_kind *kind)
     return rc == MIRE_FAULT_TIMEOUT && is_quick(call, kind) ? CALL_EXPENSIVE : rc;
 }
 
+/* Find the list of an answer that is wanted as a table. 0, CALL_REPLIED or a fault. */
+static int choose_table(struct call *call, const struct call_kind *kind)
+{
+    const char *wanted = request_query(call->request, "table"), *at = kind->table ? kind->table : "";
+
+    if (!kind->table || (!wanted && !strchr(at, ' ')))
+        return 0;
+    while (*at && wanted && (strncmp(at, wanted, strlen(wanted)) != 0 || !strchr(".: ", at[strlen(wanted)]))) {
+        at += strcspn(at, " ");
+        at += strspn(at, " ");
+    }
+    if (!*at)
+        return call_refuse(call, "table", kind->table);
+    call->table = arena_copy(call->arena, at, strcspn(at, " "));
+    return call->table ? 0 : MIRE_FAULT_MEMORY;
+}
+
 /* Forget what a handler has written: it is called again. */
 static void clear_reply(struct reply *reply)
 {
@@ -375,6 +392,8 @@ static int answer(struct call *call, const struct call_kind *kind)
     const char *format = kind->table ? request_query(call->request, "format") : NULL;
     if (rc == 0 && format && strcmp(format, "csv") != 0 && strcmp(format, "json") != 0)
         rc = call_refuse(call, "format", "json, csv");
+    if (rc == 0)
+        rc = choose_table(call, kind);
     if (rc == 0)
         rc = read_view(call, names_of(kind));
     if (rc == 0 && kind->has_facets)

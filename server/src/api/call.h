@@ -44,7 +44,8 @@ struct call_kind {
     bool has_app;             /* the path's first parameter is an app */
     bool has_issue;           /* and the second an issue */
     bool has_facets;          /* it filters by the facets of view->facets, which are among `names` */
-    const char *table;        /* the list of its answer that format=csv gives (api/csv.h); NULL: none */
+    const char *table;        /* the lists of its answer that format=csv gives (api/csv.h), with blanks between: the one
+                                 that table= names, else the first; NULL: none */
     bool writes;              /* the transaction may write; `answer` commits it */
     call_answer answer;
     call_answer later; /* returns what a handler returns; NULL: `answer` returns no CALL_LATER */

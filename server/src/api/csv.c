@@ -95,31 +95,36 @@ static void put_value(struct csv *csv, uint32_t at, const char *end)
     text_add(csv->out, end);
 }
 
-static void take_row(struct csv *csv, uint32_t object)
+/* An object as a row, its members named behind `prefix`; with the members of `outer`, 0: none. */
+static void take_row(struct csv *csv, uint32_t object, uint32_t outer, const char *prefix)
 {
     memset(csv->cells, 0, sizeof csv->cells);
-    take_object(csv, object, "", 0);
+    if (outer)
+        take_object(csv, outer, "", 0);
+    take_object(csv, object, prefix, 0);
     for (size_t i = 0; csv->writes && i < csv->count; i++)
         put_value(csv, csv->cells[i], i + 1 == csv->count ? "\r\n" : ",");
 }
 
-/* Each object of the list at `path` below an object. */
-static void each_row(struct csv *csv, uint32_t object, const char *path)
+/* Each object of the list at `path` below an object; `outer` as take_row's. */
+static void each_row(struct csv *csv, uint32_t object, uint32_t outer, const char *path)
 {
-    char name[NAME_ROOM];
-    size_t len = strcspn(path, ".");
+    char name[NAME_ROOM], prefix[NAME_ROOM + 1] = "";
+    size_t len = strcspn(path, ".:");
 
     snprintf(name, sizeof name, "%.*s", (int)len, path);
     uint32_t list = json_member(csv->json, object, name), at = list + 1;
     if (!list || json_kind(csv->json, list) != MIRE_JSON_ARRAY)
         return;
+    if (outer)
+        snprintf(prefix, sizeof prefix, "%s.", name);
     for (uint32_t i = 0; i < json_size(csv->json, list); i++, at = json_next(csv->json, at)) {
         if (json_kind(csv->json, at) != MIRE_JSON_OBJECT)
             continue;
         if (path[len])
-            each_row(csv, at, path + len + 1);
+            each_row(csv, at, path[len] == ':' ? at : 0, path + len + 1);
         else
-            take_row(csv, at);
+            take_row(csv, at, outer, prefix);
     }
 }
 
@@ -136,11 +141,11 @@ int csv_table(struct text *out, const char *json_bytes, size_t len, const char *
         rc = MIRE_FAULT_BROKEN;
     if (!rc) {
         struct csv csv = {.out = out, .json = &json, .columns = columns};
-        each_row(&csv, 0, path);
+        each_row(&csv, 0, 0, path);
         for (size_t i = 0; i < csv.count; i++)
             csv_cell(out, columns[i], i + 1 == csv.count ? "\r\n" : ",");
         csv.writes = true;
-        each_row(&csv, 0, path);
+        each_row(&csv, 0, 0, path);
     }
     json_fini(&json);
     return rc || !text_failed(out) ? rc : MIRE_FAULT_MEMORY;

@@ -10,8 +10,8 @@
 void csv_cell(struct text *out, const char *text, const char *end);
 
 /*
- * Append the list at `path` of a JSON object ("groups.issues": the lists `issues` of all elements of `groups`) as a
- * table: a column for each member that is no list, named "totals.events" where it lies in an object, in the order in
+ * Append the list at `path` of a JSON object ("groups.issues": the lists `issues` of all elements of `groups`;
+ * "series:points": the same, each row with the members of the element as well) as a table: a column for each member that is no list, named "totals.events" where it lies in an object, in the order in
  * which members first occur. Returns 0, or a fault.
  */
 int csv_table(struct text *out, const char *json, size_t len, const char *path);

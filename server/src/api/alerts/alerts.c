@@ -202,7 +202,8 @@ static int answer_alerts(struct call *call)
 
 int get_alerts(void *api, struct request *request, struct reply *reply)
 {
-    static const struct call_kind kind = {.has_app = true, .answer = answer_alerts};
+    static const struct call_kind kind = {
+        .table = "open rules channels messages", .has_app = true, .answer = answer_alerts};
     return call_run(api, request, reply, &kind);
 }
 

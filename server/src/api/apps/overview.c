@@ -228,13 +228,18 @@ int get_apps(void *api, struct request *request, struct reply *reply)
 int get_overview(void *api, struct request *request, struct reply *reply)
 {
     static const char *const names[] = {"t", "v", "kind", NULL};
-    static const struct call_kind kind = {.names = names, .has_app = true, .answer = answer_overview};
+    static const struct call_kind kind = {.table =
+                                              "versions series:points categories turns top memory_top completeness",
+                                          .names = names,
+                                          .has_app = true,
+                                          .answer = answer_overview};
     return call_run(api, request, reply, &kind);
 }
 
 int get_facets(void *api, struct request *request, struct reply *reply)
 {
     static const char *const names[] = {"t", "by", NULL};
-    static const struct call_kind kind = {.names = names, .has_app = true, .answer = answer_facets};
+    static const struct call_kind kind = {
+        .table = "version kind state", .names = names, .has_app = true, .answer = answer_facets};
     return call_run(api, request, reply, &kind);
 }

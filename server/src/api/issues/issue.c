@@ -148,6 +148,10 @@ static int answer_issue(struct call *call)
 int get_issue(void *api, struct request *request, struct reply *reply)
 {
     static const char *const names[] = {"t", "v", NULL};
-    static const struct call_kind kind = {.names = names, .has_app = true, .has_issue = true, .answer = answer_issue};
+    static const struct call_kind kind = {.table = "distributions:values series:points durations completeness",
+                                          .names = names,
+                                          .has_app = true,
+                                          .has_issue = true,
+                                          .answer = answer_issue};
     return call_run(api, request, reply, &kind);
 }

@@ -177,7 +177,7 @@ int get_issue_memory(void *api, struct request *request, struct reply *reply)
 {
     static const char *const names[] = {"t", "v", NULL};
     static const struct call_kind kind = {
-        .names = names, .has_app = true, .has_issue = true, .answer = answer_issue_memory};
+        .table = "categories", .names = names, .has_app = true, .has_issue = true, .answer = answer_issue_memory};
     return call_run(api, request, reply, &kind);
 }
 

@@ -50,7 +50,7 @@ static int answer_forget(struct call *call)
 
 int get_forget(void *api, struct request *request, struct reply *reply)
 {
-    static const struct call_kind kind = {.has_app = true, .answer = answer_forget};
+    static const struct call_kind kind = {.table = "jobs", .has_app = true, .answer = answer_forget};
     return call_run(api, request, reply, &kind);
 }
 

@@ -153,7 +153,8 @@ static int answer_job(struct call *call)
 int get_rules(void *api, struct request *request, struct reply *reply)
 {
     static const char *const names[] = {"version", NULL};
-    static const struct call_kind kind = {.names = names, .has_app = true, .answer = answer_rules};
+    static const struct call_kind kind = {
+        .table = "history jobs proposed packs", .names = names, .has_app = true, .answer = answer_rules};
 
     return call_run(api, request, reply, &kind);
 }

@@ -58,7 +58,7 @@ static int answer_rekey(struct call *call)
 
 int get_rekey(void *api, struct request *request, struct reply *reply)
 {
-    static const struct call_kind kind = {.has_app = true, .answer = answer_rekey};
+    static const struct call_kind kind = {.table = "jobs", .has_app = true, .answer = answer_rekey};
     return call_run(api, request, reply, &kind);
 }
 
