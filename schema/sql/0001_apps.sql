@@ -23,6 +23,12 @@ CREATE TABLE app (
     source_link          text        NOT NULL DEFAULT '',
     source_root          text        NOT NULL DEFAULT '',
     ticket_link          text        NOT NULL DEFAULT '',
+    owners               text        NOT NULL DEFAULT '',
+    goal_lag_percent          double precision,
+    goal_hang_s_per_hour      double precision,
+    goal_foom_percent         double precision,
+    goal_watchdog_percent     double precision,
+    goal_crash_percent        double precision,
     left_out             text        NOT NULL DEFAULT '',
     kept_tags            text        NOT NULL DEFAULT '',
     idle                 text        NOT NULL DEFAULT 'archive',
@@ -31,6 +37,7 @@ CREATE TABLE app (
     CONSTRAINT app_slug_is_unique UNIQUE (slug),
     CONSTRAINT app_slug_fits_in_a_url CHECK (slug ~ '^[a-z0-9][a-z0-9-]{0,62}$'),
     CONSTRAINT app_retention_is_of_a_century CHECK (retention_days BETWEEN 0 AND 36500),
+    CONSTRAINT app_goals_are_not_negative CHECK (least(goal_lag_percent, goal_hang_s_per_hour, goal_foom_percent, goal_watchdog_percent, goal_crash_percent) >= 0),
     CONSTRAINT app_quotas_are_not_negative CHECK (quota_reports_day >= 0 AND quota_bytes_day >= 0),
     CONSTRAINT app_enough_is_not_negative CHECK (enough_per_issue_day >= 0),
     CONSTRAINT app_merges_above_a_share CHECK (merge_above BETWEEN 0.5 AND 1),
@@ -51,6 +58,12 @@ COMMENT ON COLUMN app.merge_above IS 'Similarity, 0.5 to 1, from which a new iss
 COMMENT ON COLUMN app.source_link IS 'Address of a line of the source, with {commit}, {file}, {line} and {version} to fill in; empty: frames have no links.';
 COMMENT ON COLUMN app.source_root IS 'Folder of the repository where the app is built: taken off the paths of frames; empty: paths are taken as they are.';
 COMMENT ON COLUMN app.ticket_link IS 'Address of a tracker''s form for a new ticket, with {title}, {body}, {link} and {issue} to fill in; empty: none.';
+COMMENT ON COLUMN app.owners IS 'Rules of owners, in the syntax of CODEOWNERS files (server/src/model/owners.h): new issues are assigned by them; empty: none.';
+COMMENT ON COLUMN app.goal_lag_percent IS 'Goal of the app: sessions with a hang, percent; null: none.';
+COMMENT ON COLUMN app.goal_hang_s_per_hour IS 'Goal of the app: hang time, seconds per hour; null: none.';
+COMMENT ON COLUMN app.goal_foom_percent IS 'Goal of the app: ended runs out of memory, percent; null: none.';
+COMMENT ON COLUMN app.goal_watchdog_percent IS 'Goal of the app: ended runs killed while hung, percent; null: none.';
+COMMENT ON COLUMN app.goal_crash_percent IS 'Goal of the app: ended runs that crashed, percent; null: none.';
 COMMENT ON COLUMN app.left_out IS 'Installations whose reports are counted nowhere, such as those of a device farm: 32 hex digits each, with blanks between.';
 COMMENT ON COLUMN app.kept_tags IS 'Names of tags that events keep, up to eight, with blanks between.';
 COMMENT ON COLUMN app.idle IS 'Fate of issues and versions without reports for idle_days: keep; archive: an issue is ignored until its next report, a version is not listed; delete: an issue leads to the issue other of its kind, which takes its counters, a version is not listed.';

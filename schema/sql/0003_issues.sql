@@ -26,6 +26,7 @@ CREATE TABLE issue (
     until_per_1000   double precision,
     state_at         timestamptz,
     assignee         text        NOT NULL DEFAULT '',
+    owner_sought     boolean     NOT NULL DEFAULT false,
     first_seen       timestamptz NOT NULL,
     first_version_id bigint      NOT NULL,
     gone_to          bigint,
@@ -37,6 +38,7 @@ CREATE TABLE issue (
     CONSTRAINT issue_feature_key_has_16_bytes CHECK (octet_length(feature_key) = 16)
 );
 CREATE INDEX issue_that_waits ON issue (issue_id) WHERE state = 'ignored';
+CREATE INDEX issue_without_owner ON issue (app_id, issue_id) WHERE NOT owner_sought;
 CREATE INDEX issue_by_blame ON issue (app_id, blame_key, issue_id) WHERE blame_key IS NOT NULL;
 COMMENT ON TABLE issue IS 'A cluster of reports with one feature (Caller1, Caller2, Category+Reason). Reference table.';
 COMMENT ON COLUMN issue.issue_id IS 'Number of the issue; shown as I-<number>, of foom and memory as M-<number>.';
@@ -62,6 +64,7 @@ COMMENT ON COLUMN issue.until_devices IS 'It is ignored until so many devices, e
 COMMENT ON COLUMN issue.until_per_1000 IS 'It is ignored until its hits per 1,000 sessions of today and yesterday reach this; null: no such condition.';
 COMMENT ON COLUMN issue.state_at IS 'When the state was set; null: never.';
 COMMENT ON COLUMN issue.assignee IS 'Name of the account it is assigned to; empty for nobody.';
+COMMENT ON COLUMN issue.owner_sought IS 'The app''s rules of owners were applied to it since they, or its names, last changed.';
 COMMENT ON COLUMN issue.first_seen IS 'When its first event happened; infinity while all its reports are taken out again.';
 COMMENT ON COLUMN issue.first_version_id IS 'Version of its first report.';
 COMMENT ON COLUMN issue.gone_to IS 'Issue that all its reports moved to; null while it has its own. Followed until it is null.';
@@ -69,6 +72,7 @@ COMMENT ON COLUMN issue.split_from IS 'Of an issue that was opened for trees spl
 COMMENT ON INDEX issue_is_identified_by_its_number IS 'Serves: the issue named in a URL.';
 COMMENT ON INDEX issue_has_one_feature IS 'Serves: finding the issue of a report.';
 COMMENT ON INDEX issue_that_waits IS 'Serves: the ignored issues whose condition upkeep looks at.';
+COMMENT ON INDEX issue_without_owner IS 'Serves: the issues whose owners upkeep seeks.';
 COMMENT ON INDEX issue_by_blame IS 'Serves: the scenes of one Caller1, kind and reason, whenever an issue is opened.';
 
 -- The call trees of an issue (level 3), each with one stack that stands for it. At most 32 an issue; a tree beyond those is 0.

@@ -59,6 +59,55 @@ class Commands(unittest.TestCase):
         self.assertIn("404", self.mire("rates", "--app", "nosuch", code=1))
         self.assertIn("the app is missing", self.mire("rates", code=2, MIRE_APP=""))
 
+    def test_an_app_is_made_and_set_up_over_the_network(self):
+        def app(verb, *words, **more):
+            return self.mire("app", verb, "tools", *words, **more)
+
+        settings = lambda: self.server.get("/apps/tools/settings")  # noqa: E731
+        self.assertIn("mire app key tools ingest", app("create", "--name", "Our tools"))
+        self.assertIn("409", app("create", code=1))
+        self.assertEqual(settings()["name"], "Our tools")
+        owners = self.folder / "CODEOWNERS"
+        owners.write_text("*.c @kim\n/src/ @lee\n")
+        app("set", "retention_days=30", "merge_above=0.9", "kept_tags=plan,tier", f"owners=@{owners}", "idle=keep")
+        now = settings()
+        self.assertEqual([now[name] for name in ("name", "retention_days", "merge_above", "kept_tags", "owners", "idle")],
+                         ["Our tools", 30, 0.9, ["plan", "tier"], owners.read_text(), "keep"])
+        told = app("set", "name=Other", "retention_days=null", "kept_tags=")
+        self.assertRegex(told, r"(?m)^name +Other$")
+        self.assertRegex(told, r"(?m)^owners *\n\*\.c @kim$")
+        now = settings()
+        self.assertEqual([now["name"], now["retention_days"], now["merge_above"], now["kept_tags"]], ["Other", None, 0.9, []])
+        self.assertEqual(told, app("settings"))
+        self.assertEqual(json.loads(app("settings", "--json")), now)
+        self.assertIn("did you mean 'retention_days'", app("set", "retention_day=3", code=2))
+        self.assertIn("is a number", app("set", "retention_days=x", code=2))
+        self.assertIn("NAME=VALUE", app("set", "idle", code=2))
+        self.assertIn("Line 1", app("set", "owners=!x @kim", code=1))
+        self.assertIn("only a text", app("set", f"left_out=@{owners}", code=2))
+
+        with self.subTest("keys"):
+            secret = app("key", "ingest", "--label", "=ci", "--days", 3).strip()
+            self.assertRegex(secret, r"^mk_[a-z2-7]{40}$")
+            self.assertRegex(app("keys"), rf"(?m)^(\d+) +{secret[:9]} +ingest .* =ci$")
+            number = json.loads(app("keys", "--json"))["keys"][0]["id"]
+            self.assertNotEqual(app("rotate", number).strip(), secret)
+            app("revoke", number)
+            self.assertIsNotNone(next(k for k in self.server.get("/apps/tools/keys")["keys"] if k["id"] == number)["revoked_at"])
+            self.assertIn("404", app("revoke", 999999, code=1))
+            self.assertIn("--days is a whole number", app("key", "ingest", "--days", "many", code=2))
+
+        with self.subTest("members, audit log, missing debug files"):
+            self.assertIn("There is no account", app("member", "nobody", "viewer", code=1))
+            self.assertEqual(app("members"), "There is no member.\n")
+            rows = self.server.get("/apps/tools/audit")["rows"]
+            lines = app("audit").splitlines()
+            self.assertEqual(len(lines), 1 + len(rows))
+            self.assertRegex(lines[1], rf"^{rows[0]['at'][:16]} +.*{rows[0]['action']}")
+            self.assertEqual(app("missing"), "No debug file is missing.\n")
+            missing = self.server.get("/apps/shop/symbols")["missing"]
+            self.assertEqual(len(self.mire("app", "missing", "shop").splitlines()), 1 + len(missing) if missing else 1)
+
     def test_issue_is_the_page_for_a_ticket(self):
         issue = self.server.issues("shop")[0]["id"]
         self.assertEqual(self.mire("issue", issue), self.server.ask("GET", f"/i/{issue}.md")[2].decode())

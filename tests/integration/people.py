@@ -333,7 +333,8 @@ class Audit(Shared):
         eve = server.use(server.user("add", "eve", "--role", "admin", "--app", "named"))
         read = lambda: json.loads(server.ask_as(eve, "GET", path)[2])  # noqa: E731
         none = {"quota_reports_day": None, "server_quota_reports_day": 0, "quota_bytes_day": None, "server_quota_bytes_day": 0,
-                "enough_per_issue_day": None, "server_enough_per_issue_day": 1000, "idle": "archive", "server_idle_days": 365, "source_link": "", "source_root": "", "ticket_link": "", "merge_above": None,
+                "enough_per_issue_day": None, "server_enough_per_issue_day": 1000, "idle": "archive", "server_idle_days": 365, "source_link": "", "source_root": "", "ticket_link": "", "owners": "", "goal_lag_percent": None, "goal_hang_s_per_hour": None, "goal_foom_percent": None,
+                "goal_watchdog_percent": None, "goal_crash_percent": None, "merge_above": None,
                 "left_out": [], "kept_tags": [], "door": []}
         self.assertEqual(read(), {"name": "named", "retention_days": None, "server_retention_days": 90, **none})
         for wrong in ({"name": "x"}, {"retention_days": 3}, {"name": "", "retention_days": 3}, {"name": "  ", "retention_days": 3},

@@ -32,6 +32,7 @@ const char *cli_nearest(const char *word, const char *const *names, size_t count
 int cli_issue(int argc, char **argv);
 int cli_completion(int argc, char **argv);
 int cli_man(int argc, char **argv);
+int cli_app(int argc, char **argv);
 int cli_apps(int argc, char **argv);
 int cli_flame(int argc, char **argv);
 int cli_rates(int argc, char **argv);

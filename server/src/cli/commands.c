@@ -13,6 +13,7 @@ static const char *const symbols_parts[] = {"upload", "look", NULL};
 const struct cli_command cli_commands[] = {
     {"run", "run a program and report what makes it hang", cli_run, NULL},
     {"apps", "list the apps", cli_apps, NULL},
+    {"app", "create an app; its settings, members, keys and audit log", cli_app, NULL},
     {"issues", "list the causes of hangs and out-of-memory kills", cli_issues, issues_parts},
     {"issue", "print an issue; resolve, ignore, assign issues, comment on them", cli_issue, NULL},
     {"reports", "list reports of a user, a scene or a tag", cli_reports, NULL},

@@ -12,6 +12,7 @@
 #include "base/scope.h"
 #include "daemon/idle.h"
 #include "daemon/merges.h"
+#include "daemon/owners.h"
 #include "daemon/ramps.h"
 #include "daemon/triage.h"
 #include "postgres/distribute.h"
@@ -175,6 +176,7 @@ static void *run(void *context)
         (void)ramps_step(options->pg, options->log,
                          clock_wall_us()); /* a fault is logged, the next round tries again */
         (void)triage_step(options->pg, options->log);
+        (void)owners_step(options->pg, options->log);
         (void)merges_step(&merges, options->pg, options->nearby, options->log, clock_wall_us());
         merge_rollups(upkeep);
         empty_removed(upkeep);

@@ -151,16 +151,39 @@ int rows_app_read(int32_t *app_out, struct pg_tx *tx, const char *slug)
     return 0;
 }
 
+const char *const rows_goal_names[MIRE_GOALS] = {"goal_lag_percent", "goal_hang_s_per_hour", "goal_foom_percent",
+                                                 "goal_watchdog_percent", "goal_crash_percent"};
+
+#define GOAL_COLUMNS                                                                                         \
+    " coalesce(goal_lag_percent, -1), coalesce(goal_hang_s_per_hour, -1), coalesce(goal_foom_percent, -1), " \
+    "coalesce(goal_watchdog_percent, -1), coalesce(goal_crash_percent, -1)"
+
+static void read_goals(double goals[MIRE_GOALS], const struct pg_rows *rows, int column)
+{
+    for (int i = 0; i < MIRE_GOALS; i++)
+        goals[i] = pg_row_count(rows) ? pg_real(rows, 0, column + i) : -1;
+}
+
+int rows_goals_read(double goals[MIRE_GOALS], struct pg_tx *tx, int32_t app)
+{
+    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+    int rc = pg_query(&rows, tx, "SELECT" GOAL_COLUMNS " FROM app WHERE app_id = $1", PG_INT4(app));
+
+    if (!rc)
+        read_goals(goals, rows, 0);
+    return rc;
+}
+
 int rows_app_settings_read(struct app_settings *out, struct pg_tx *tx, struct arena *arena, int32_t app)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
-    int rc =
-        pg_query(&rows, tx,
-                 "SELECT name, coalesce(retention_days, -1), coalesce(quota_reports_day, -1), "
-                 "coalesce(quota_bytes_day, -1), source_link, source_root, left_out,"
-                 " coalesce(enough_per_issue_day, -1), ticket_link, kept_tags, coalesce(merge_above, 0)::float8, idle "
-                 "FROM app WHERE app_id = $1",
-                 PG_INT4(app));
+    int rc = pg_query(&rows, tx,
+                      "SELECT name, coalesce(retention_days, -1), coalesce(quota_reports_day, -1), "
+                      "coalesce(quota_bytes_day, -1), source_link, source_root, left_out,"
+                      " coalesce(enough_per_issue_day, -1), ticket_link, kept_tags, coalesce(merge_above, 0)::float8, "
+                      "idle, owners," GOAL_COLUMNS " "
+                      "FROM app WHERE app_id = $1",
+                      PG_INT4(app));
     if (rc)
         return rc;
     if (!pg_row_count(rows))
@@ -176,9 +199,11 @@ int rows_app_settings_read(struct app_settings *out, struct pg_tx *tx, struct ar
                                  .ticket_link = arena_strdup(arena, pg_text(rows, 0, 8)),
                                  .kept_tags = arena_strdup(arena, pg_text(rows, 0, 9)),
                                  .merge_above = pg_real(rows, 0, 10),
-                                 .idle = arena_strdup(arena, pg_text(rows, 0, 11))};
+                                 .idle = arena_strdup(arena, pg_text(rows, 0, 11)),
+                                 .owners = arena_strdup(arena, pg_text(rows, 0, 12))};
+    read_goals(out->goals, rows, 13);
     bool is_whole = out->name && out->source_link && out->source_root && out->left_out && out->ticket_link;
-    return is_whole && out->kept_tags && out->idle ? 0 : MIRE_FAULT_MEMORY;
+    return is_whole && out->kept_tags && out->idle && out->owners ? 0 : MIRE_FAULT_MEMORY;
 }
 
 int rows_app_settings_write(struct pg_tx *tx, int32_t app, const struct app_settings *settings)
@@ -187,12 +212,17 @@ int rows_app_settings_write(struct pg_tx *tx, int32_t app, const struct app_sett
                     "UPDATE app SET name = $2, retention_days = nullif($3, -1), quota_reports_day = nullif($4, -1),"
                     " quota_bytes_day = nullif($5, -1), source_link = $6, source_root = $7, left_out = $8, "
                     "enough_per_issue_day = nullif($9, -1), ticket_link = $10, kept_tags = $11,"
-                    " merge_above = nullif($12::float8, 0), idle = $13 WHERE app_id = $1",
+                    " merge_above = nullif($12::float8, 0), idle = $13, owners = $14,"
+                    "goal_lag_percent = nullif($15::float8, -1), goal_hang_s_per_hour = nullif($16::float8, -1), "
+                    "goal_foom_percent = nullif($17::float8, -1), goal_watchdog_percent = nullif($18::float8, -1), "
+                    "goal_crash_percent = nullif($19::float8, -1) WHERE app_id = $1",
                     PG_INT4(app), PG_TEXT(settings->name), PG_INT4((int32_t)settings->retention_days),
                     PG_INT8(settings->quota_reports), PG_INT8(settings->quota_bytes), PG_TEXT(settings->source_link),
                     PG_TEXT(settings->source_root), PG_TEXT(settings->left_out), PG_INT4((int32_t)settings->enough),
                     PG_TEXT(settings->ticket_link), PG_TEXT(settings->kept_tags), PG_REAL(settings->merge_above),
-                    PG_TEXT(settings->idle));
+                    PG_TEXT(settings->idle), PG_TEXT(settings->owners), PG_REAL(settings->goals[0]),
+                    PG_REAL(settings->goals[1]), PG_REAL(settings->goals[2]), PG_REAL(settings->goals[3]),
+                    PG_REAL(settings->goals[4]));
 }
 
 int rows_app_taken_read(const char **left_out, const char **kept_tags, struct pg_tx *tx, struct arena *arena,

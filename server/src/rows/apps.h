@@ -58,6 +58,10 @@ int rows_app_start_read(struct app_start *out, struct pg_tx *tx, int32_t app);
 /* Number of an app. 0, READ_NONE or a fault. */
 int rows_app_read(int32_t *app_out, struct pg_tx *tx, const char *slug);
 
+/* Goals of rates, in the order of rows_goal_names: sessions with a hang, hang time, out of memory, killed, crashed. */
+#define MIRE_GOALS 5
+extern const char *const rows_goal_names[MIRE_GOALS];
+
 /* The settings of an app; -1: as the server's setting. */
 struct app_settings {
     const char *name;
@@ -66,16 +70,21 @@ struct app_settings {
     const char *source_link;            /* address of a line, to be filled in; "": none */
     const char *source_root;            /* taken off the paths of frames; "": nothing */
     const char *ticket_link;            /* address of a form for a ticket, to be filled in; "": none */
+    const char *owners;                 /* rules of owners; "": none */
     const char *left_out;               /* installations, 32 hex digits each, with blanks between */
     const char *kept_tags;              /* names of tags that events keep, with blanks between */
     double merge_above;                 /* similarity from which a new issue is merged by itself; 0: none is */
     const char *idle;                   /* keep, archive, delete: issues and versions without reports for long */
+    double goals[MIRE_GOALS];           /* of rates; -1: none */
     int64_t enough;                     /* reports of an issue, version and day kept whole; 0: all */
 };
 
 /* 0 or a fault. */
 int rows_app_settings_read(struct app_settings *out, struct pg_tx *tx, struct arena *arena, int32_t app);
 int rows_app_settings_write(struct pg_tx *tx, int32_t app, const struct app_settings *settings);
+
+/* The goals of an app alone. 0 or a fault. */
+int rows_goals_read(double goals[MIRE_GOALS], struct pg_tx *tx, int32_t app);
 
 /* The settings that the pipeline reads: installations left out, and tags kept; "" if there is no such app. 0 or a fault. */
 int rows_app_taken_read(const char **left_out, const char **kept_tags, struct pg_tx *tx, struct arena *arena,

@@ -23,7 +23,8 @@ static const char stored_sql[] =
     "SELECT d.n, j.preview, j.rules, e.app_id, e.received_at, e.issue_id, e.version_id, e.category, e.subject_bytes,"
     " r.format, r.encoding, r.body, s.document, i.unnamed, i.caller1, i.caller1_image, i.caller2, i.caller2_image, "
     "e.tree,"
-    " e.occurred_at, j.cause, e.above_bytes FROM unnest($2::date[], $3::uuid[], $4::bigint[]) WITH ORDINALITY d (day, report_id, "
+    " e.occurred_at, j.cause, e.above_bytes FROM unnest($2::date[], $3::uuid[], $4::bigint[]) WITH ORDINALITY d (day, "
+    "report_id, "
     "job_id, n)"
     " JOIN rekey_job j ON j.job_id = d.job_id"
     " JOIN event e ON e.slot = $1 AND e.day = d.day AND e.report_id = d.report_id"
@@ -182,7 +183,8 @@ int rows_issue_rename(struct pg_tx *tx, int64_t issue_id, const struct issue_row
         pg_query(&rows, tx,
                  "UPDATE issue SET feature_key = $3, caller1 = $4, caller1_image = $5, caller1_location = $6,"
                  " caller2 = $7, caller2_image = $8, category = $9, reason = $10, subject = $11,"
-                 " rules_version = $12, unnamed = $13, blame_key = $14 WHERE app_id = $1 AND issue_id = $2 AND unnamed"
+                 " rules_version = $12, unnamed = $13, blame_key = $14, owner_sought = false WHERE app_id = $1 AND "
+                 "issue_id = $2 AND unnamed"
                  " AND NOT EXISTS (SELECT FROM issue WHERE app_id = $1 AND feature_key = $3)",
                  PG_INT4(issue->app_id), PG_INT8(issue_id), PG_BYTES(issue->feature_key, MIRE_FEATURE_KEY_LEN),
                  PG_TEXT(issue->caller1), PG_TEXT(issue->caller1_image), PG_TEXT(issue->caller1_location),
@@ -227,13 +229,13 @@ static bool make_moved(struct moved_columns *out, struct arena *arena, const str
                        size_t count)
 {
 #define COLUMN(member) .member = arena_array(arena, count + 1, sizeof *out->member)
-    *out = (struct moved_columns){COLUMN(issues),     COLUMN(subjects),   COLUMN(above),  COLUMN(waited), COLUMN(opens),
-                                  COLUMN(frames),     COLUMN(unresolved), COLUMN(rules),  COLUMN(trees),
-                                  COLUMN(categories), COLUMN(reasons),    COLUMN(holders)};
+    *out = (struct moved_columns){COLUMN(issues), COLUMN(subjects),   COLUMN(above),      COLUMN(waited),
+                                  COLUMN(opens),  COLUMN(frames),     COLUMN(unresolved), COLUMN(rules),
+                                  COLUMN(trees),  COLUMN(categories), COLUMN(reasons),    COLUMN(holders)};
 #undef COLUMN
-    if (!keys_make(&out->keys, arena, count) || !out->issues || !out->subjects || !out->above || !out->waited || !out->opens ||
-        !out->frames || !out->unresolved || !out->rules || !out->trees || !out->categories || !out->reasons ||
-        !out->holders)
+    if (!keys_make(&out->keys, arena, count) || !out->issues || !out->subjects || !out->above || !out->waited ||
+        !out->opens || !out->frames || !out->unresolved || !out->rules || !out->trees || !out->categories ||
+        !out->reasons || !out->holders)
         return false;
     for (size_t i = 0; i < count; i++) {
         const struct event_row *event = events[i];
@@ -267,15 +269,18 @@ int rows_events_move(bool *changed_out, struct pg_tx *tx, struct arena *arena, c
     int rc = pg_query(
         &rows, tx,
         "UPDATE event e SET issue_id = k.issue_id, category = k.category, reason = k.reason, holder = k.holder,"
-        " subject_bytes = nullif(k.subject, -1), above_bytes = nullif(k.above, -1), frame_count = k.frames, unresolved_count = k.unresolved,"
+        " subject_bytes = nullif(k.subject, -1), above_bytes = nullif(k.above, -1), frame_count = k.frames, "
+        "unresolved_count = k.unresolved,"
         " rules_version = k.rules, waited_ms = k.waited, open = k.open <> 0, tree = k.tree"
         " FROM unnest($1::smallint[], $2::date[], $3::uuid[], $4::bigint[], $5::text[], $6::text[], $7::text[],"
-        " $8::bigint[], $9::integer[], $10::integer[], $11::integer[], $12::bigint[], $13::bigint[], $14::integer[], $15::bigint[])"
+        " $8::bigint[], $9::integer[], $10::integer[], $11::integer[], $12::bigint[], $13::bigint[], $14::integer[], "
+        "$15::bigint[])"
         " WITH ORDINALITY k (slot, day, report_id, issue_id, category, reason, holder, subject, frames, unresolved, "
         "rules,"
         " waited, open, tree, above, n) WHERE " IS_KEY(
             "e") " AND (e.issue_id, e.category, e.reason, e.holder, coalesce(e.subject_bytes, -1), e.frame_count,"
-                 " e.unresolved_count, e.waited_ms, e.open, e.tree, coalesce(e.above_bytes, -1)) IS DISTINCT FROM (k.issue_id, k.category, k.reason,"
+                 " e.unresolved_count, e.waited_ms, e.open, e.tree, coalesce(e.above_bytes, -1)) IS DISTINCT FROM "
+                 "(k.issue_id, k.category, k.reason,"
                  " k.holder, k.subject, k.frames, k.unresolved, k.waited, k.open <> 0, k.tree, k.above) RETURNING k.n",
         KEY_PARAMS(c.keys, count), PG_INT8S(c.issues, count), PG_TEXTS(c.categories, count), PG_TEXTS(c.reasons, count),
         PG_TEXTS(c.holders, count), PG_INT8S(c.subjects, count), PG_INT4S(c.frames, count),

@@ -158,6 +158,12 @@ export const api = {
       source_link?: string;
       source_root?: string;
       ticket_link?: string;
+      owners?: string;
+      goal_lag_percent?: number | null;
+      goal_hang_s_per_hour?: number | null;
+      goal_foom_percent?: number | null;
+      goal_watchdog_percent?: number | null;
+      goal_crash_percent?: number | null;
       merge_above?: number | null;
       left_out?: string[];
       kept_tags?: string[];

@@ -1664,6 +1664,18 @@ export interface components {
             merge_above: number | null;
             /** @description Address of a tracker's form for a new ticket, with {title}, {body}, {link} and {issue} to fill in; empty: none. */
             ticket_link: string;
+            /** @description Goal: sessions with a hang, percent; null: none. */
+            goal_lag_percent: number | null;
+            /** @description Goal: hang time, seconds per hour; null: none. */
+            goal_hang_s_per_hour: number | null;
+            /** @description Goal: ended runs out of memory, percent; null: none. */
+            goal_foom_percent: number | null;
+            /** @description Goal: ended runs killed while hung, percent; null: none. */
+            goal_watchdog_percent: number | null;
+            /** @description Goal: ended runs that crashed, percent; null: none. */
+            goal_crash_percent: number | null;
+            /** @description Rules by which new issues are assigned, in the syntax of CODEOWNERS files, with function: and module: before patterns of names; empty: none. */
+            owners: string;
             /** @description Tags by which the reports that come from now on are found. */
             kept_tags: string[];
             /** @description Installations whose reports and sessions are counted nowhere from then on, such as those of a device farm that is controlled from afar. */
@@ -2635,6 +2647,14 @@ export interface components {
         };
         Rates: {
             range: components["schemas"]["RatesRange"];
+            /** @description The goals of the app, from its settings; null: none. */
+            goals: {
+                lag_percent: number | null;
+                hang_s_per_hour: number | null;
+                foom_percent: number | null;
+                watchdog_percent: number | null;
+                crash_percent: number | null;
+            };
             total: components["schemas"]["RatesTotal"];
             /** @description Those with most sessions. */
             versions: components["schemas"]["RatesVersion"][];
@@ -4268,7 +4288,10 @@ export interface operations {
     };
     getRekey: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description csv: the answer's list as a table, a column for each member that is no list. */
+                format?: components["parameters"]["table_format"];
+            };
             header?: never;
             path: {
                 app: components["parameters"]["app"];
@@ -4284,6 +4307,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Rekey"];
+                    "text/csv": string;
                 };
             };
             default: components["responses"]["Problem"];
@@ -4323,7 +4347,10 @@ export interface operations {
     };
     getForget: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description csv: the answer's list as a table, a column for each member that is no list. */
+                format?: components["parameters"]["table_format"];
+            };
             header?: never;
             path: {
                 app: components["parameters"]["app"];
@@ -4339,6 +4366,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Forget"];
+                    "text/csv": string;
                 };
             };
             default: components["responses"]["Problem"];
@@ -5043,6 +5071,8 @@ export interface operations {
                     source_root?: string;
                     /** @description Absent: unchanged. */
                     ticket_link?: string;
+                    /** @description Absent: unchanged. 422 names the line that is no rule. */
+                    owners?: string;
                     /** @description Absent: unchanged. */
                     merge_above?: number | null;
                     /** @description Absent: unchanged. */
@@ -5051,6 +5081,16 @@ export interface operations {
                     left_out?: string[];
                     /** @description Absent: unchanged. */
                     enough_per_issue_day?: number | null;
+                    /** @description Absent: unchanged. */
+                    goal_lag_percent?: number | null;
+                    /** @description Absent: unchanged. */
+                    goal_hang_s_per_hour?: number | null;
+                    /** @description Absent: unchanged. */
+                    goal_foom_percent?: number | null;
+                    /** @description Absent: unchanged. */
+                    goal_watchdog_percent?: number | null;
+                    /** @description Absent: unchanged. */
+                    goal_crash_percent?: number | null;
                     /**
                      * @description Absent: unchanged.
                      * @enum {string}
@@ -5342,6 +5382,10 @@ export interface operations {
                 v?: components["parameters"]["v"];
                 /** @description Categories: hang, launch, background, killed, threads (of a watched thread), cpu, power, disk, frames, foom, memory, crash, custom, test (of the whole process), system and idle (nobody is to blame: no code of the app in any stack, or the stacks wait for events); !x excludes. Unless one is asked for, test, system and idle are left out. */
                 kind?: components["parameters"]["kind"];
+                /** @description csv: the answer's list as a table, a column for each member that is no list. */
+                format?: components["parameters"]["table_format"];
+                /** @description The list that format=csv gives; the first, if absent. */
+                table?: "versions" | "series" | "categories" | "turns" | "top" | "memory_top" | "completeness";
             };
             header?: never;
             path: {
@@ -5358,6 +5402,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Overview"];
+                    "text/csv": string;
                 };
             };
             default: components["responses"]["Problem"];
@@ -5376,6 +5421,8 @@ export interface operations {
                 by?: "version" | "os" | "os_version" | "arch" | "model" | "process" | "class" | "channel" | "country";
                 /** @description csv: the answer's list as a table, a column for each member that is no list. */
                 format?: components["parameters"]["table_format"];
+                /** @description The list that format=csv gives; if absent versions, or values where by is given. versions:days has a row a version and day. */
+                table?: "versions" | "versions:days" | "endings" | "losses" | "completeness";
             };
             header?: never;
             path: {
@@ -5473,6 +5520,10 @@ export interface operations {
             query?: {
                 /** @description The one that holds */
                 version?: number;
+                /** @description csv: the answer's list as a table, a column for each member that is no list. */
+                format?: components["parameters"]["table_format"];
+                /** @description The list that format=csv gives; the first, if absent. */
+                table?: "history" | "jobs" | "proposed" | "packs";
             };
             header?: never;
             path: {
@@ -5489,6 +5540,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Rules"];
+                    "text/csv": string;
                 };
             };
             default: components["responses"]["Problem"];
@@ -5707,7 +5759,12 @@ export interface operations {
     };
     getAlerts: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description csv: the answer's list as a table, a column for each member that is no list. */
+                format?: components["parameters"]["table_format"];
+                /** @description The list that format=csv gives; the first, if absent. */
+                table?: "open" | "rules" | "channels" | "messages";
+            };
             header?: never;
             path: {
                 app: components["parameters"]["app"];
@@ -5723,6 +5780,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Alerts"];
+                    "text/csv": string;
                 };
             };
             default: components["responses"]["Problem"];
@@ -6338,6 +6396,10 @@ export interface operations {
                 t?: components["parameters"]["t"];
                 /** @description Also the values of this facet. */
                 by?: "os" | "os_version" | "model" | "class" | "channel";
+                /** @description csv: the answer's list as a table, a column for each member that is no list. */
+                format?: components["parameters"]["table_format"];
+                /** @description The list that format=csv gives; the first, if absent. */
+                table?: "version" | "kind" | "state";
             };
             header?: never;
             path: {
@@ -6354,6 +6416,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Facets"];
+                    "text/csv": string;
                 };
             };
             default: components["responses"]["Problem"];
@@ -6420,6 +6483,10 @@ export interface operations {
                 t?: components["parameters"]["t"];
                 /** @description Versions; !x excludes. */
                 v?: components["parameters"]["v"];
+                /** @description csv: the answer's list as a table, a column for each member that is no list. */
+                format?: components["parameters"]["table_format"];
+                /** @description The list that format=csv gives; the first, if absent. */
+                table?: "distributions" | "series" | "durations" | "completeness";
             };
             header?: never;
             path: {
@@ -6437,6 +6504,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Issue"];
+                    "text/csv": string;
                 };
             };
             default: components["responses"]["Problem"];

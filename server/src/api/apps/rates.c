@@ -7,6 +7,7 @@
 #include "api/parts.h"
 
 #include "base/fault.h"
+#include "rows/apps.h"
 #include "rows/rates.h"
 #include "rows/session_totals.h"
 
@@ -122,6 +123,24 @@ static void put_days(struct json_writer *w, const struct span *span)
     json_write_close(w, '}');
 }
 
+/* The goals of the app, by the names of the rates. */
+static int put_goals(struct call *call)
+{
+    double goals[MIRE_GOALS];
+    int rc = rows_goals_read(goals, call->tx, call->view.app);
+
+    json_write_open(&call->json, "goals", '{');
+    for (int i = 0; !rc && i < MIRE_GOALS; i++) {
+        const char *rate = rows_goal_names[i] + strlen("goal_");
+        if (goals[i] < 0)
+            json_write_null(&call->json, rate);
+        else
+            json_write_real(&call->json, rate, goals[i]);
+    }
+    json_write_close(&call->json, '}');
+    return rc;
+}
+
 static int answer_rates(struct call *call)
 {
     const char *channels = request_query(call->request, "channel"), *by = request_query(call->request, "by");
@@ -148,15 +167,16 @@ static int answer_rates(struct call *call)
         return rc;
     json_write_open(w, NULL, '{');
     put_days(w, &call->view.span);
+    rc = put_goals(call);
     json_write_open(w, "total", '{');
     part_rates(w, count ? &points[0].sums : &(struct session_sums){0});
     part_users(w, &totals.all);
     part_spreads(w, &totals.all);
     json_write_close(w, '}');
     put_versions(w, points + (count ? 1 : 0), count ? count - 1 : 0, &totals);
-    if (by) {
+    if (!rc && by) {
         rc = put_values(call, &totals, facet);
-        call->table = "values";
+        call->table = request_query(call->request, "table") ? call->table : "values";
     }
     if (!rc)
         rc = put_ends(call, &channel);
@@ -170,7 +190,10 @@ static int answer_rates(struct call *call)
 int get_rates(void *api, struct request *request, struct reply *reply)
 {
     static const char *const names[] = {"t", "v", "channel", "by", NULL};
-    static const struct call_kind kind = {.table = "versions", .names = names, .has_app = true, .answer = answer_rates};
+    static const struct call_kind kind = {.table = "versions versions:days endings losses completeness",
+                                          .names = names,
+                                          .has_app = true,
+                                          .answer = answer_rates};
 
     return call_run(api, request, reply, &kind);
 }

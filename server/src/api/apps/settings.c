@@ -3,8 +3,10 @@
 #include "api/handlers.h"
 #include "base/clock.h"
 #include "model/context.h"
+#include "model/owners.h"
 #include "rows/audit.h"
 #include "rows/door.h"
+#include "rows/owners.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,6 +17,7 @@
 #define QUOTA_MAX    1000000000000 /* reports, or bytes, a day */
 #define ENOUGH_MAX   1000000000
 #define DOOR_DAYS    7
+#define GOAL_MAX     3600 /* percent, or seconds an hour */
 #define LINK_MAX_LEN 1000 /* characters */
 #define INSTALL_LEN  32
 #define LEFT_OUT_MAX 100
@@ -41,6 +44,15 @@ static void put_words(struct call *call, const char *key, const char *list)
     json_write_close(w, ']');
 }
 
+static void put_goals(struct json_writer *w, const double goals[MIRE_GOALS])
+{
+    for (int i = 0; i < MIRE_GOALS; i++)
+        if (goals[i] < 0)
+            json_write_null(w, rows_goal_names[i]);
+        else
+            json_write_real(w, rows_goal_names[i], goals[i]);
+}
+
 static void put_settings(struct call *call, const struct app_settings *settings)
 {
     struct json_writer *w = &call->json;
@@ -56,12 +68,14 @@ static void put_settings(struct call *call, const struct app_settings *settings)
     json_write_text(w, "source_link", settings->source_link);
     json_write_text(w, "source_root", settings->source_root);
     json_write_text(w, "ticket_link", settings->ticket_link);
+    json_write_text(w, "owners", settings->owners);
     put_words(call, "left_out", settings->left_out);
     put_words(call, "kept_tags", settings->kept_tags);
     if (settings->merge_above > 0)
         json_write_real(w, "merge_above", settings->merge_above);
     else
         json_write_null(w, "merge_above");
+    put_goals(w, settings->goals);
     json_write_text(w, "idle", settings->idle);
     json_write_i64(w, "server_idle_days", call->api->idle_days);
     put_days(w, "enough_per_issue_day", settings->enough);
@@ -172,6 +186,46 @@ static enum bind_outcome read_merge_above(struct bind *bind, void *out, uint32_t
     return MIRE_BIND_OK;
 }
 
+/* A rate, or null: none. */
+static enum bind_outcome read_goal(double *goal, struct bind *bind, uint32_t at)
+{
+    enum json_kind kind = json_kind(bind->json, at);
+
+    *goal = -1;
+    if (kind == MIRE_JSON_NULL)
+        return MIRE_BIND_OK;
+    double value = kind == MIRE_JSON_UINT || kind == MIRE_JSON_DOUBLE ? json_double(bind->json, at) : -1;
+    if (!(value >= 0 && value <= GOAL_MAX))
+        return bind_wrong(bind, "must be a number from 0 to 3600, or null");
+    *goal = value;
+    return MIRE_BIND_OK;
+}
+
+static enum bind_outcome read_goal_0(struct bind *bind, void *out, uint32_t at)
+{
+    return read_goal(&((struct app_settings *)out)->goals[0], bind, at);
+}
+
+static enum bind_outcome read_goal_1(struct bind *bind, void *out, uint32_t at)
+{
+    return read_goal(&((struct app_settings *)out)->goals[1], bind, at);
+}
+
+static enum bind_outcome read_goal_2(struct bind *bind, void *out, uint32_t at)
+{
+    return read_goal(&((struct app_settings *)out)->goals[2], bind, at);
+}
+
+static enum bind_outcome read_goal_3(struct bind *bind, void *out, uint32_t at)
+{
+    return read_goal(&((struct app_settings *)out)->goals[3], bind, at);
+}
+
+static enum bind_outcome read_goal_4(struct bind *bind, void *out, uint32_t at)
+{
+    return read_goal(&((struct app_settings *)out)->goals[4], bind, at);
+}
+
 static enum bind_outcome read_idle(struct bind *bind, void *out, uint32_t at)
 {
     static const char *const ways[] = {"keep", "archive", "delete"};
@@ -240,10 +294,16 @@ static const struct bind_field fields[] = {
     {"source_link", MIRE_BIND_TEXT, offsetof(struct app_settings, source_link), .max = LINK_MAX_LEN},
     {"source_root", MIRE_BIND_TEXT, offsetof(struct app_settings, source_root), .max = LINK_MAX_LEN},
     {"ticket_link", MIRE_BIND_TEXT, offsetof(struct app_settings, ticket_link), .max = LINK_MAX_LEN},
+    {"owners", MIRE_BIND_TEXT, offsetof(struct app_settings, owners), .max = MIRE_OWNERS_TEXT_MAX},
     {"left_out", MIRE_BIND_OTHER, 0, .read = read_left_out},
     {"kept_tags", MIRE_BIND_OTHER, 0, .read = read_kept_tags},
     {"merge_above", MIRE_BIND_OTHER, 0, .read = read_merge_above},
     {"enough_per_issue_day", MIRE_BIND_OTHER, 0, .read = read_enough},
+    {"goal_lag_percent", MIRE_BIND_OTHER, 0, .read = read_goal_0},
+    {"goal_hang_s_per_hour", MIRE_BIND_OTHER, 0, .read = read_goal_1},
+    {"goal_foom_percent", MIRE_BIND_OTHER, 0, .read = read_goal_2},
+    {"goal_watchdog_percent", MIRE_BIND_OTHER, 0, .read = read_goal_3},
+    {"goal_crash_percent", MIRE_BIND_OTHER, 0, .read = read_goal_4},
     {"idle", MIRE_BIND_OTHER, 0, .read = read_idle},
 };
 
@@ -280,18 +340,29 @@ static const char *describe(struct call *call, const struct app_settings *settin
     const char *merges = settings->merge_above > 0
                              ? arena_printf(call->arena, "; merges from %.0f %% on", settings->merge_above * 100)
                              : "";
-    return arena_printf(call->arena, "%s; %s; %s; %s; %s; without reports for long: %s%s%s%s%s%s%s%s%s%s%s%s",
+    return arena_printf(call->arena, "%s; %s; %s; %s; %s; without reports for long: %s%s%s%s%s%s%s%s%s%s%s%s%s%s",
                         settings->name, days, reports, bytes, enough, settings->idle, merges ? merges : "",
                         *settings->source_link ? "; source " : "", settings->source_link,
                         *settings->source_root ? "; built in " : "", settings->source_root,
                         *settings->ticket_link ? "; tickets " : "", settings->ticket_link,
                         *settings->left_out ? "; installations left out: " : "", settings->left_out,
-                        *settings->kept_tags ? "; tags kept: " : "", settings->kept_tags);
+                        *settings->kept_tags ? "; tags kept: " : "", settings->kept_tags,
+                        *settings->owners ? "; owners: " : "", settings->owners);
+}
+
+/* The goals as the audit log has them. */
+static const char *describe_goals(struct call *call, const char *told, const struct app_settings *settings)
+{
+    for (int i = 0; told && i < MIRE_GOALS; i++)
+        if (settings->goals[i] >= 0)
+            told = arena_printf(call->arena, "%s; %s %.6g", told, rows_goal_names[i], settings->goals[i]);
+    return told;
 }
 
 static int answer_put_settings(struct call *call)
 {
     struct app_settings before, after;
+    const char *why = "";
     int rc = rows_app_settings_read(&before, call->tx, call->arena, call->view.app);
 
     if (rc)
@@ -308,13 +379,18 @@ static int answer_put_settings(struct call *call)
         return call_problem(call, 422, "settings.wrong",
                             "The form for a ticket is https://... with {title} in it, such as "
                             "https://git.example/shop/issues/new?title={title}&body={body}.");
+    unsigned line = rc ? 0 : owners_wrong(&why, after.owners);
+    if (line)
+        return call_problem(call, 422, "settings.wrong", "Line %u of the owners: %s.", line, why);
     if (!rc)
         rc = rows_app_settings_write(call->tx, call->view.app, &after);
+    if (!rc && strcmp(before.owners, after.owners) != 0)
+        rc = rows_owners_again(call->tx, call->view.app);
     if (!rc)
         rc = call_audit(call, &(struct audit_row){.action = "settings.changed",
                                                   .subject = call->slug,
-                                                  .before = describe(call, &before),
-                                                  .after = describe(call, &after)});
+                                                  .before = describe_goals(call, describe(call, &before), &before),
+                                                  .after = describe_goals(call, describe(call, &after), &after)});
     if (!rc)
         rc = put_answer(call, &after);
     return rc ? rc : pg_commit(&call->tx);

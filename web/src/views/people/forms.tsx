@@ -32,6 +32,7 @@ export function Field({
       <input
         id={id}
         type={type as 'text'}
+        step={type === 'number' ? 'any' : undefined}
         value={value}
         autocomplete={autocomplete as 'off'}
         required={!optional}

@@ -17,6 +17,7 @@ import { Choice, Field, Form, useAttempt } from './forms';
 import { Keys } from './keys';
 import { Links } from './links';
 import { Members } from './members';
+import { Owners } from './owners';
 import { TrackerSettings } from './tracker';
 
 export function SettingsPage({ app, part }: { app: string; part: SettingsPart }): JSX.Element {
@@ -50,7 +51,10 @@ export function SettingsPage({ app, part }: { app: string; part: SettingsPart })
       {part === 'keys' ? (
         <Keys app={app} />
       ) : part === 'members' ? (
-        <Members app={app} />
+        <>
+          <Members app={app} />
+          <Owners app={app} />
+        </>
       ) : part === 'reports' ? (
         <Reports app={app} />
       ) : part === 'links' ? (
@@ -84,6 +88,30 @@ function Reports({ app }: { app: string }): JSX.Element {
   );
 }
 
+const GOALS = [
+  'goal_lag_percent',
+  'goal_foom_percent',
+  'goal_watchdog_percent',
+  'goal_crash_percent',
+  'goal_hang_s_per_hour',
+] as const;
+type Goal = (typeof GOALS)[number];
+
+function goalsOf(settings: AppSettings): Record<Goal, string> {
+  return Object.fromEntries(GOALS.map((one) => [one, settings[one]?.toString() ?? ''])) as Record<Goal, string>;
+}
+
+function goalLabel(goal: Goal): string {
+  const labels: Record<Goal, string> = {
+    goal_lag_percent: say('Goal: sessions with a hang, %'),
+    goal_foom_percent: say('Goal: out of memory, %'),
+    goal_watchdog_percent: say('Goal: killed while hung, %'),
+    goal_crash_percent: say('Goal: crashes, %'),
+    goal_hang_s_per_hour: say('Goal: hang time per hour, s'),
+  };
+  return labels[goal];
+}
+
 const inPercent = (share: number | null) => (share === null ? '' : Math.round(share * 100).toString());
 
 function ReportsForm({ app, settings }: { app: string; settings: AppSettings }): JSX.Element {
@@ -96,10 +124,12 @@ function ReportsForm({ app, settings }: { app: string; settings: AppSettings }):
   const [enough, setEnough] = useState(settings.enough_per_issue_day?.toString() ?? '');
   const [alike, setAlike] = useState(inPercent(settings.merge_above));
   const [idle, setIdle] = useState(settings.idle);
+  const [goals, setGoals] = useState(goalsOf(settings));
   const run = useAttempt();
   useEffect(() => {
     setName(settings.name);
     setIdle(settings.idle);
+    setGoals(goalsOf(settings));
     setAlike(inPercent(settings.merge_above));
     setDays(settings.retention_days?.toString() ?? '');
     setReports(settings.quota_reports_day?.toString() ?? '');
@@ -127,11 +157,13 @@ function ReportsForm({ app, settings }: { app: string; settings: AppSettings }):
           merge_above: alike.trim() === '' ? null : Number(alike) / 100,
           enough_per_issue_day: enough.trim() === '' ? null : Number(enough),
           idle,
+          ...Object.fromEntries(GOALS.map((one) => [one, goals[one].trim() === '' ? null : Number(goals[one])])),
         });
         announce(say('Saved'));
         await Promise.all([
           client.invalidateQueries({ queryKey: ['settings', app] }),
           client.invalidateQueries({ queryKey: ['apps'] }),
+          client.invalidateQueries({ queryKey: ['rates', app] }),
         ]);
       }}
     >
@@ -141,6 +173,17 @@ function ReportsForm({ app, settings }: { app: string; settings: AppSettings }):
         set={setName}
         note={say('The name on pages; addresses keep {app}.', { app })}
       />
+      {GOALS.map((one) => (
+        <Field
+          key={one}
+          label={goalLabel(one)}
+          value={goals[one]}
+          set={(text) => setGoals({ ...goals, [one]: text })}
+          type="number"
+          optional
+        />
+      ))}
+      <p class="dim small">{say('Goals are drawn on the Overview. Empty: none.')}</p>
       <Field
         label={say('Days that reports are kept')}
         value={days}
