@@ -10,6 +10,10 @@ export interface LinesOptions {
   unit: (value: number) => string;
   /* Releases, drawn as dashed lines. */
   marks: readonly Mark[];
+  /* The goal, a level line; null: none. */
+  goal: number | null;
+  /* A colour a row, from 1. */
+  colours: readonly number[];
   /* The day under the pointer; null: none. */
   onHover: (i: number | null) => void;
 }
@@ -25,7 +29,7 @@ export function drawLines(box: HTMLElement, lines: Lines, height: number, option
   const bands: uPlot.Band[] = [];
   const data: (number | null)[][] = [lines.at];
   lines.rows.forEach((row, i) => {
-    const ink = () => token(`--s-${i + 1}`);
+    const ink = () => token(`--s-${options.colours[i]}`);
     bands.push({ series: [data.length, data.length + 1], fill: () => `${ink()}33` });
     series.push(
       { stroke: 'transparent', width: 0, points: { show: false } },
@@ -49,7 +53,7 @@ export function drawLines(box: HTMLElement, lines: Lines, height: number, option
       tzDate: (s: number) => uPlot.tzDate(new Date(s * 1000), 'UTC'), // the days are those of UTC
       scales: {
         x: { range: (_, low, high) => (low === high ? [low - 43_200, high + 43_200] : [low, high]) },
-        y: { range: (_, __, max) => [0, max > 0 ? max * 1.08 : 1] },
+        y: { range: (_, __, max) => [0, Math.max(max, options.goal ?? 0) * 1.08 || 1] },
       },
       axes: [
         {
@@ -65,7 +69,10 @@ export function drawLines(box: HTMLElement, lines: Lines, height: number, option
       series,
       bands,
       hooks: {
-        draw: [(u) => drawMarks(u, options.marks, token('--c-muted'))],
+        draw: [
+          (u) => drawMarks(u, options.marks, token('--c-muted')),
+          (u) => drawGoal(u, options.goal, token('--c-ink')),
+        ],
         setCursor: [
           (u) => options.onHover(u.cursor.left !== undefined && u.cursor.left >= 0 ? (u.cursor.idx ?? null) : null),
         ],
@@ -85,6 +92,21 @@ export function drawLines(box: HTMLElement, lines: Lines, height: number, option
       plot.destroy();
     },
   };
+}
+
+function drawGoal(u: uPlot, goal: number | null, ink: string): void {
+  if (goal === null) return;
+  const { ctx, bbox } = u;
+  const y = Math.round(u.valToPos(goal, 'y', true));
+  ctx.save();
+  ctx.strokeStyle = ink;
+  ctx.lineWidth = devicePixelRatio;
+  ctx.setLineDash([8 * devicePixelRatio, 4 * devicePixelRatio]);
+  ctx.beginPath();
+  ctx.moveTo(bbox.left, y);
+  ctx.lineTo(bbox.left + bbox.width, y);
+  ctx.stroke();
+  ctx.restore();
 }
 
 function drawMarks(u: uPlot, marks: readonly Mark[], ink: string): void {

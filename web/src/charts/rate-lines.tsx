@@ -16,15 +16,19 @@ interface RateLinesProps {
   what: string;
   lang: string;
   marks: readonly Mark[];
+  /** The goal of the app; null: none. */
+  goal: number | null;
+  /** A colour a line, from 1. */
+  colours: readonly number[];
 }
 
 const HEIGHT = 180;
 
-export function RateLines({ lines, unit, what, lang, marks }: RateLinesProps): JSX.Element {
+export function RateLines({ lines, unit, what, lang, marks, goal, colours }: RateLinesProps): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
   const chart = useRef<Timeline | null>(null);
   const [under, setUnder] = useState<number | null>(null);
-  const shape = JSON.stringify([lines, what, marks]);
+  const shape = JSON.stringify([lines, what, marks, goal, colours]);
   useEffect(() => {
     let gone = false;
     setUnder(null);
@@ -34,6 +38,8 @@ export function RateLines({ lines, unit, what, lang, marks }: RateLinesProps): J
         when: (at) => day(at, 'utc', lang),
         unit,
         marks,
+        goal,
+        colours,
         onHover: setUnder,
       });
     });
@@ -43,8 +49,8 @@ export function RateLines({ lines, unit, what, lang, marks }: RateLinesProps): J
       chart.current = null;
     };
   }, [shape]);
-  const colours = theme.value;
-  useEffect(() => chart.current?.redraw(), [colours]);
+  const ink = theme.value;
+  useEffect(() => chart.current?.redraw(), [ink]);
 
   const at = under ?? lines.at.length - 1;
   const when = lines.at[at] === undefined ? '' : day(new Date(lines.at[at] * 1000), 'utc', lang);
@@ -60,11 +66,14 @@ export function RateLines({ lines, unit, what, lang, marks }: RateLinesProps): J
       <div class="legend">
         <span class="dim">{when}</span>
         {lines.rows.map((row, i) => (
-          <span key={row.version} class={`key s${i + 1}`}>
+          <span key={row.version} class={`key s${colours[i]}`}>
             {row.version} <b>{cell(row.value[at], unit)}</b>
           </span>
         ))}
       </div>
+      {goal === null ? null : (
+        <p class="dim small">{say('Goal, the dashed level line: {goal}', { goal: unit(goal) })}</p>
+      )}
       {marks.length === 0 ? null : (
         <p class="dim small">
           {say('Released:')}{' '}

@@ -19,6 +19,10 @@ export interface TimelineOptions {
   /* The marks of the value axis are whole numbers. */
   whole: boolean;
   onRange: (from: Date, to: Date) => void;
+  /* A colour a row, from 1. */
+  colours: readonly number[];
+  /* The bucket under the pointer; null: none. */
+  onHover: (i: number | null) => void;
 }
 
 export function drawTimeline(box: HTMLElement, bars: Bars, height: number, options: TimelineOptions): Timeline {
@@ -73,13 +77,16 @@ export function drawTimeline(box: HTMLElement, bars: Bars, height: number, optio
             label: bars.rows[i]!.key,
             paths,
             points: { show: false },
-            fill: () => token(`--s-${i + 1}`),
-            stroke: () => token(`--s-${i + 1}`),
+            fill: () => token(`--s-${options.colours[i]}`),
+            stroke: () => token(`--s-${options.colours[i]}`),
             width: 0,
           }))
           .reverse(),
       ],
       hooks: {
+        setCursor: [
+          (u) => options.onHover(u.cursor.left !== undefined && u.cursor.left >= 0 ? (u.cursor.idx ?? null) : null),
+        ],
         setSelect: [
           (u) => {
             if (u.select.width < 4) return;

@@ -1,7 +1,7 @@
 /* The timeline with what a chart owes its readers: a sentence, a legend, and the same numbers as a table. */
 
 import type { JSX } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { say } from '../lib/i18n';
 import { patch, query } from '../lib/location';
 import { theme } from '../lib/theme';
@@ -19,17 +19,21 @@ interface TrendProps {
   what: string;
   lang: string;
   height?: number;
+  /** A colour a row, from 1. */
+  colours: readonly number[];
 }
 
-export function Trend({ bars, unit, whole = false, what, lang, height = 180 }: TrendProps): JSX.Element {
+export function Trend({ bars, unit, whole = false, what, lang, colours, height = 180 }: TrendProps): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
   const chart = useRef<Timeline | null>(null);
+  const [under, setUnder] = useState<number | null>(null);
   const tz = query.value.tz;
   const when = (i: number) => moment(new Date(bars.at[i]! * 1000), tz, lang);
 
-  const shape = JSON.stringify([bars, tz, what, whole]);
+  const shape = JSON.stringify([bars, tz, what, whole, colours]);
   useEffect(() => {
     let gone = false;
+    setUnder(null);
     void import('./timeline').then(({ drawTimeline }) => {
       if (gone || !box.current) return;
       chart.current = drawTimeline(box.current, bars, height, {
@@ -37,6 +41,8 @@ export function Trend({ bars, unit, whole = false, what, lang, height = 180 }: T
         when: (at, step) => (step >= 86_400 ? day(at, tz, lang) : clock(at, tz, lang)),
         unit,
         whole,
+        colours,
+        onHover: setUnder,
         onRange: (from, to) => patch({ t: absolute({ from, to }) }, true),
       });
     });
@@ -47,9 +53,10 @@ export function Trend({ bars, unit, whole = false, what, lang, height = 180 }: T
     };
   }, [shape]);
 
-  const colours = theme.value;
-  useEffect(() => chart.current?.redraw(), [colours]);
+  const ink = theme.value;
+  useEffect(() => chart.current?.redraw(), [ink]);
 
+  const at = under !== null && under < bars.at.length ? under : null;
   const top = peak(bars.total);
   const sentence =
     top < 0
@@ -60,9 +67,10 @@ export function Trend({ bars, unit, whole = false, what, lang, height = 180 }: T
     <div class="trend">
       <div class="plot" ref={box} role="img" aria-label={sentence} data-height={height} />
       <div class="legend">
+        {bars.at.length > 1 ? <span class="dim">{at === null ? say('All') : when(at)}</span> : null}
         {bars.rows.map((row, i) => (
-          <span key={row.key} class={`key s${i + 1}`}>
-            {row.key} <b>{unit(row.sum)}</b>
+          <span key={row.key} class={`key s${colours[i]}`}>
+            {row.key} <b>{unit(at === null ? row.sum : row.values[at]!)}</b>
           </span>
         ))}
         {bars.usual ? <span class="key late">{say('usually still to arrive')}</span> : null}

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import rates from '../../../schema/api/examples/getRates.json';
 import type { Rates } from '../api/types';
 import { times } from './change';
-import { byVersion, daily, digits, direction, linesOf, pairOf } from './rates';
+import { byVersion, daily, digits, direction, goalWay, linesOf, pairOf } from './rates';
 
 const known = rates as unknown as Rates;
 
@@ -61,6 +61,15 @@ it('lines have a gap where a version had no sessions', () => {
   expect(lines.at.length).toBeGreaterThanOrEqual(days.length);
   for (const row of lines.rows) expect(row.value.length).toBe(lines.at.length);
   expect(daily(known, 'lag_percent').every((value) => value >= 0)).toBe(true);
+});
+
+it('a goal is met or missed only where the whole interval is', () => {
+  const rate = { value: 2, low: 1.5, high: 2.5 };
+  expect(goalWay(rate, 2.5)).toBe('better');
+  expect(goalWay(rate, 1.4)).toBe('worse');
+  expect(goalWay(rate, 2.4)).toBe('');
+  expect(goalWay(rate, 1.5)).toBe('');
+  expect(goalWay(null as never, 1)).toBe('');
 });
 
 it('a change is told as a factor, a percentage or a word', () => {

@@ -72,6 +72,12 @@ export function linesOf(data: Rates, name: RateName, most = 4): Lines {
   };
 }
 
+/* Is the goal met: does the whole interval lie at or below it (better), or above it (worse)? Otherwise ''. */
+export function goalWay(rate: Rate, goal: number): '' | 'better' | 'worse' {
+  if (!rate) return '';
+  return rate.high <= goal ? 'better' : rate.low > goal ? 'worse' : '';
+}
+
 /* All versions together by day: the mean of their rates, weighted by sessions. */
 export function daily(data: Rates, name: RateName): number[] {
   const sums = new Map<string, { part: number; whole: number }>();

@@ -68,7 +68,7 @@ function Body({ app, id, data }: { app: string; id: string; data: Issue }): JSX.
         </Tabs>
         <aside class="detail-side" aria-label={say('Distribution')}>
           <Suspects app={app} id={id} />
-          <Side data={data} />
+          <Side app={app} data={data} />
         </aside>
       </div>
     </>

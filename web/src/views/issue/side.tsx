@@ -12,11 +12,16 @@ import { bars, completed } from '../../model/charts';
 import { counted, isOfProcess } from '../../model/event';
 import { count, percent } from '../../model/format';
 import { carried, FACETS, href, isMemory, wantedText } from '../../model/view';
+import { useColours } from '../colours';
 import { StillArriving } from '../complete';
+import { Exports } from '../exports';
 import { Ago, Bar, Panel } from '../parts';
 
-export function Side({ data }: { data: Issue }): JSX.Element {
+export function Side({ app, data }: { app: string; data: Issue }): JSX.Element {
+  const colours = useColours(app);
   const { issue, range } = data;
+  const { t, v } = query.value;
+  const at = `apps/${app}/issues/${issue.id}`;
   const made = bars(
     data.series,
     data.bucket_s,
@@ -36,6 +41,7 @@ export function Side({ data }: { data: Issue }): JSX.Element {
       <Panel title={say('When')}>
         <Trend
           bars={drawn}
+          colours={colours(drawn.rows.map((row) => row.key))}
           lang={lang.value}
           what={say(counted([issue.category]))}
           unit={(value) => count(value, lang.value)}
@@ -43,6 +49,7 @@ export function Side({ data }: { data: Issue }): JSX.Element {
           height={110}
         />
         <StillArriving days={data.completeness} />
+        <Exports path={at} asked={{ t, v, table: 'series' }} of={say('When')} />
         <p class="dim small">
           {say('First seen')}: <Ago at={issue.first_seen_at} />, {issue.first_version}
           <br />
@@ -55,6 +62,7 @@ export function Side({ data }: { data: Issue }): JSX.Element {
           .map((one) => (
             <Shares key={one.name} one={one} />
           ))}
+        <Exports path={at} asked={{ t, v, table: 'distributions' }} of={say('Where')} />
       </Panel>
     </>
   );

@@ -83,7 +83,7 @@ function Body({ app, id, data, held }: BodyProps): JSX.Element {
       </Tabs>
       <aside class="columns" aria-label={say('Distribution')}>
         <Suspects app={app} id={id} />
-        <Side data={data} />
+        <Side app={app} data={data} />
       </aside>
     </>
   );

@@ -16,8 +16,10 @@ import { bars, completed } from '../../model/charts';
 import { counted } from '../../model/event';
 import { count, exact, percent } from '../../model/format';
 import { carried, href } from '../../model/view';
+import { useColours } from '../colours';
 import { StillArriving } from '../complete';
 import { NothingLeft, Waiting } from '../empty';
+import { Exports } from '../exports';
 import { IssueTable } from '../issues/rows';
 import { Late } from '../late';
 import { Ago, Bar, Loaded, now, Panel } from '../parts';
@@ -45,7 +47,8 @@ export function OverviewPage({ app }: { app: string }): JSX.Element {
 
 function Body({ app, data }: { app: string; data: Overview }): JSX.Element {
   const [pick, setPick] = useState<'events' | 'waited_ms'>('events');
-  const { v, kind } = query.value;
+  const { t, v, kind } = query.value;
+  const colours = useColours(app);
   const { totals, range } = data;
   if (totals.reports === 0)
     return v.length + kind.length > 0 ? <NothingLeft app={app} what={say('events')} /> : <FirstReport app={app} />;
@@ -110,12 +113,14 @@ function Body({ app, data }: { app: string; data: Overview }): JSX.Element {
         ) : null}
         <Trend
           bars={drawn}
+          colours={colours(drawn.rows.map((row) => row.key))}
           lang={lang.value}
           what={pick === 'events' ? what : say('Time lost')}
           unit={pick === 'events' ? (value) => count(value, lang.value) : duration}
           whole={pick === 'events'}
         />
         <StillArriving days={data.completeness} />
+        <Exports path={`apps/${app}/overview`} asked={{ t, v, kind, table: 'series' }} of={what} />
       </Panel>
       <Panel title={say('Costliest issues')} aside={<a href={list('-impact')}>{say('All issues')}</a>}>
         <IssueTable app={app} issues={data.top} />

@@ -9,8 +9,9 @@ import { lang, say } from '../../lib/i18n';
 import { query } from '../../lib/location';
 import { useQuery } from '../../lib/query';
 import { exact, precise } from '../../model/format';
-import { daily, digits, direction, linesOf, type Pair, pairOf, RATES, type RateName } from '../../model/rates';
+import { daily, digits, direction, goalWay, linesOf, type Pair, pairOf, RATES, type RateName } from '../../model/rates';
 import { marksBetween } from '../../model/source';
+import { useColours } from '../colours';
 import { StillArriving } from '../complete';
 import { Late } from '../late';
 import { Panel } from '../parts';
@@ -43,6 +44,7 @@ export function RatesPanel({ app }: { app: string }): JSX.Element | null {
   const [name, setName] = useState<RateName>('lag_percent');
   const { data, isError } = useQuery(['rates', app, t, v], (signal) => api.rates(app, { t, v }, signal));
   const releases = useReleases(app);
+  const colours = useColours(app);
   if (!data) return isError ? null : <div class="rates-room" aria-hidden="true" />;
   if (data.total.records === 0 && data.losses.length === 0) return null;
   const { title, unit } = wordsOf(name);
@@ -55,7 +57,9 @@ export function RatesPanel({ app }: { app: string }): JSX.Element | null {
         {data.total.records > 0 ? (
           <RateLines
             lines={lines}
+            colours={colours(lines.rows.map((row) => row.version))}
             marks={marks}
+            goal={data.goals[name]}
             what={title}
             lang={lang.value}
             unit={(value) => `${precise(value, lang.value)}${unit}`}
@@ -105,6 +109,7 @@ function RateTile(props: { of: RateName; data: Rates; pair: Pair; pressed: boole
       ) : (
         <span class="value dim">{say('not known')}</span>
       )}
+      <Goal goal={data.goals[of]} rate={rate} unit={unit} />
       <RateSpark values={daily(data, of)} />
       <span class="note">
         {pair.version !== null && pair.before ? (
@@ -114,6 +119,19 @@ function RateTile(props: { of: RateName; data: Rates; pair: Pair; pressed: boole
         )}
       </span>
     </button>
+  );
+}
+
+/* The goal, and whether the interval lies above or below it. */
+function Goal(props: { goal: number | null; rate: Rate; unit: string }): JSX.Element | null {
+  const { goal, rate, unit } = props;
+  if (goal === null) return null;
+  const way = goalWay(rate, goal);
+  return (
+    <span class={way === '' ? 'note' : `note ${way}`}>
+      {say('goal {goal}', { goal: `${precise(goal, lang.value)}${unit}` })}
+      {way === 'better' ? ' ✓' : way === 'worse' ? ' ▲' : ''}
+    </span>
   );
 }
 
