@@ -45,8 +45,8 @@ await play(async (server, browser) => {
 
   await page.goto(`${server.url}/demo?t=30d`);
   await settle(page);
-  await page.getByRole('button', { name: /Sessions with a hang.*goal 0\.5 % ▲/ }).waitFor();
-  await page.getByText('Goal, the dashed level line: 0.5 %').waitFor();
+  await page.getByRole('button', { name: /Sessions with a hang.*goal 0\.50\s%.*▲/ }).waitFor();
+  await page.getByText('Goal, the dashed level line: 0.50').waitFor();
 
   await until('the versions have their colours', async () => Object.keys(await colours(page)).length >= 4);
   const all = await colours(page);
@@ -65,6 +65,7 @@ await play(async (server, browser) => {
   await settle(page);
   const chart = page.locator('.trend').last();
   const sum = await chart.locator('.legend .key b').first().textContent();
+  await chart.scrollIntoViewIfNeeded();
   const box = await chart.locator('.plot').boundingBox();
   await until('the pointer tells another number', async () => {
     for (const share of [0.3, 0.45, 0.6]) {
