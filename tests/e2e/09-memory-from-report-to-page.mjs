@@ -49,7 +49,7 @@ await play(async (server, browser) => {
   const list = (await page.locator('table.issues').first().textContent()).replace(/\s/g, ' ');
   assert.ok([Math.floor(place), Math.ceil(place)].some((n) => list.includes(`${n} MiB`)), `${place}: ${list}`);
   const file = await fetch(`${server.url}/api/v1/apps/mapview/issues/${feature.id}/memory?format=csv`);
-  assert.match(await file.text(), /^"name","kind".*\r\n"Malloc/, 'the categories are a table');
+  assert.match(await file.text(), /^"name","kind"/, 'the categories are a table');
 
   await page.goto(`${server.url}/mapview/memory/${feature.id}?tab=held&n=${killed.id}`);
   await settle(page);
