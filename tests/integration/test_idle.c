@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/scope.h"
+#include "rows/idle.h"
 #include "rows/triage.h"
 #include "rows/versions.h"
 #include "support/pgtest.h"
@@ -13,6 +14,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +63,7 @@ static void run_script(const char *sql)
 static void scene(const char *idle)
 {
     char sql[128];
-    pg = pgtest_database(2);
+    pg = pgtest_database(4);
     run_script(scene_sql);
     snprintf(sql, sizeof sql, "UPDATE app SET idle = '%s'", idle);
     pgtest_run(pg, sql);
@@ -133,6 +135,73 @@ static void an_archived_issue_waits_for_its_next_report(void **state)
     assert_int_equal(idle_step(pg, &quiet, 365), 0);
     assert_int_equal(number("SELECT count(*) FROM version WHERE archived"), 0);
     assert_int_equal(number("SELECT count(*) FROM issue WHERE state = 'open' AND issue_id = 11"), 1);
+    pg_close(pg);
+}
+
+static void *step(void *arg)
+{
+    (void)arg;
+    assert_int_equal(idle_step(pg, &quiet, 365), 0);
+    return NULL;
+}
+
+/* A worker has looked up issue 11, which is open, and has yet to store its report when upkeep comes. */
+static void report_meets_upkeep(void)
+{
+    struct pg_tx *tx = NULL;
+    struct arena arena;
+    pthread_t upkeep;
+    arena_init(&arena, 1 << 20);
+    const struct triage_report report = {11, 7, "2.0"};
+    assert_int_equal(pg_begin(&tx, pg, MIRE_PG_WRITE), 0);
+    assert_int_equal(rows_idle_share(tx, 1), 0);
+    assert_int_equal(rows_triage_seen(tx, &arena, 1, &report, 1), 0);
+    assert_int_equal(pthread_create(&upkeep, NULL, step, NULL), 0);
+    pgtest_until_none(
+        pg, "SELECT (NOT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted))::integer", NULL);
+    assert_int_equal(pg_query(NULL, tx,
+                              "INSERT INTO issue_hour (slot, hour, app_id, issue_id, version_id, tree, reports, events,"
+                              " waited_ms, longest_ms, last_at) VALUES (11, date_trunc('hour', now()), 1, 11, 2, 7, 1,"
+                              " 1, 1, 1, now())"),
+                     0);
+    assert_int_equal(pg_commit(&tx), 0);
+    assert_int_equal(pthread_join(upkeep, NULL), 0);
+    arena_fini(&arena);
+}
+
+static void a_report_on_its_way_keeps_its_issue(void **state)
+{
+    (void)state;
+    scene("archive");
+    report_meets_upkeep();
+    assert_int_equal(number("SELECT count(*) FROM issue WHERE state = 'open' AND issue_id = 11"), 1);
+    assert_int_equal(number("SELECT count(*) FROM issue WHERE state = 'ignored' AND issue_id IN (12, 16)"), 2);
+    pg_close(pg);
+    scene("delete");
+    report_meets_upkeep();
+    assert_int_equal(number("SELECT count(*) FROM issue WHERE gone_to IS NULL AND issue_id = 11"), 1);
+    assert_int_equal(number("SELECT count(*) FROM issue WHERE gone_to IS NOT NULL AND issue_id = 12"), 1);
+    pg_close(pg);
+}
+
+/* A person who sets the state of issue 11 meanwhile is not overruled. */
+static void a_change_meanwhile_stands(void **state)
+{
+    (void)state;
+    struct pg_tx *tx = NULL;
+    pthread_t upkeep;
+    int64_t batch;
+    const int64_t issue = 11;
+    const struct triage_change change = {.app = 1, .who = "kim", .why = "", .state = "resolved", .version = "2.0"};
+    scene("archive");
+    assert_int_equal(pg_begin(&tx, pg, MIRE_PG_WRITE), 0);
+    assert_int_equal(rows_triage_set(&batch, tx, &change, &issue, 1), 0);
+    assert_int_equal(pthread_create(&upkeep, NULL, step, NULL), 0);
+    pgtest_until_none(pg, "SELECT (NOT EXISTS (SELECT FROM pg_locks WHERE NOT granted))::integer", NULL);
+    assert_int_equal(pg_commit(&tx), 0);
+    assert_int_equal(pthread_join(upkeep, NULL), 0);
+    assert_int_equal(number("SELECT count(*) FROM issue WHERE state = 'resolved' AND issue_id = 11"), 1);
+    assert_int_equal(number("SELECT count(*) FROM issue WHERE state = 'ignored' AND issue_id IN (12, 16)"), 2);
     pg_close(pg);
 }
 
@@ -208,6 +277,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_archived_issue_waits_for_its_next_report),
+        cmocka_unit_test(a_report_on_its_way_keeps_its_issue),
+        cmocka_unit_test(a_change_meanwhile_stands),
         cmocka_unit_test(a_deleted_issue_leads_to_other),
         cmocka_unit_test(a_merged_issue_goes_with_the_issue_it_is_shown_as),
         cmocka_unit_test(a_dry_run_tells_and_changes_nothing),

@@ -11,6 +11,7 @@
 #include "pipeline/stages.h"
 #include "pipeline/work.h"
 #include "document/document.h"
+#include "rows/idle.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -83,6 +84,29 @@ static struct work *start(struct pg *pg, struct inbox_wakeup *wakeup)
 static void drain(struct pg *pg)
 {
     pgtest_until_none(pg, "SELECT count(*) FROM inbox WHERE not_before <= now()", NULL);
+}
+
+/* While upkeep archives idle issues of the app, a report waits for its issue; the lock is that of the app alone. */
+static void a_report_waits_for_the_archive(void **state)
+{
+    (void)state;
+    struct pg *pg = pgtest_mapview();
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    assert_int_equal(pg_begin(&tx, pg, MIRE_PG_WRITE), 0);
+    assert_int_equal(rows_idle_alone(tx, 2), 0);
+    struct work *work = start(pg, NULL);
+    put(pg, false);
+    drain(pg);
+    assert_int_equal(rows_idle_alone(tx, 1), 0);
+    put(pg, false);
+    pgtest_until_none(
+        pg, "SELECT (NOT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted))::integer", NULL);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM event"), 1);
+    assert_int_equal(pg_commit(&tx), 0);
+    drain(pg);
+    work_stop(work);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM event"), 2);
+    pg_close(pg);
 }
 
 static void a_report_becomes_rows(void **state)
@@ -515,6 +539,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_report_becomes_rows),
         cmocka_unit_test(new_versions_are_made_without_a_deadlock),
+        cmocka_unit_test(a_report_waits_for_the_archive),
         cmocka_unit_test(a_report_worked_on_twice_counts_once),
         cmocka_unit_test(an_unreadable_report_goes_aside_and_blocks_nobody),
         cmocka_unit_test(a_report_that_keeps_failing_is_given_up_after_its_attempts),

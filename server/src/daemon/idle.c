@@ -34,7 +34,7 @@ static int archive(struct pg_tx *tx, const struct idle_app *app, const int64_t *
 static int delete_all(struct pg_tx *tx, struct arena *arena, const struct idle_app *app, const int64_t *issues,
                       size_t count)
 {
-    int rc = count ? rows_alias_begin(tx, app->app) : 0;
+    int rc = 0;
     for (size_t i = 0; !rc && i < count; i++) {
         struct issue_row kind;
         int64_t other;
@@ -49,6 +49,15 @@ static int delete_all(struct pg_tx *tx, struct arena *arena, const struct idle_a
     return rc;
 }
 
+/* Wait for the reports that are on their way into issues of the app, and ask again with those that come behind locked out. */
+static int check(int64_t *issues, size_t *count, struct pg_tx *tx, const struct idle_app *app, int days)
+{
+    int rc = rows_idle_alone(tx, app->app);
+    if (!rc)
+        rc = rows_alias_begin(tx, app->app);
+    return rc ? rc : rows_idle_still(issues, count, tx, app, days);
+}
+
 /* A page of issues in a transaction. */
 static int step_page(int64_t *from, int64_t *changed, struct pg *pg, struct arena *arena, const struct idle_app *app,
                      int days)
@@ -59,6 +68,8 @@ static int step_page(int64_t *from, int64_t *changed, struct pg *pg, struct aren
     int rc = pg_begin(&tx, pg, MIRE_PG_WRITE);
     if (!rc)
         rc = rows_idle_issues(&issues, &count, from, tx, arena, app, days);
+    if (!rc && count)
+        rc = check(issues, &count, tx, app, days);
     if (!rc && count)
         rc = deletes(app) ? delete_all(tx, arena, app, issues, count) : archive(tx, app, issues, count, days);
     if (!rc)

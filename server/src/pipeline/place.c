@@ -5,6 +5,7 @@
 
 #include "base/fault.h"
 #include "rows/derive.h"
+#include "rows/idle.h"
 #include "rows/tree.h"
 #include "rows/triage.h"
 
@@ -282,6 +283,8 @@ int batch_place(struct batch *batch)
             order.items[order.count++] = &batch->items[i];
     if (order.count)
         qsort(order.items, order.count, sizeof(struct item *), by_feature);
+    if (!rc && order.count)
+        rc = rows_idle_share(batch->tx, batch->items->claim.app_id);
     if (!rc)
         rc = find_issues(batch, &order);
     if (!rc)

@@ -8,6 +8,18 @@
 
 #include <string.h>
 
+#define ISSUES_OF_APP "7118, $1"
+
+int rows_idle_share(struct pg_tx *tx, int32_t app)
+{
+    return pg_query(NULL, tx, "SELECT pg_advisory_xact_lock_shared(" ISSUES_OF_APP ")", PG_INT4(app));
+}
+
+int rows_idle_alone(struct pg_tx *tx, int32_t app)
+{
+    return pg_query(NULL, tx, "SELECT pg_advisory_xact_lock(" ISSUES_OF_APP ")", PG_INT4(app));
+}
+
 int rows_idle_apps(struct idle_app **out, size_t *count, struct pg_tx *tx, struct arena *arena)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
@@ -26,13 +38,18 @@ int rows_idle_apps(struct idle_app **out, size_t *count, struct pg_tx *tx, struc
 }
 
 /* clang-format off */
-/* Issues behind $2 that are shown as themselves, with all their trees, and were touched by nobody for $3 days. */
+/* Issues that are shown as themselves, with all their trees, and were touched by nobody for $3 days. */
+#define UNTOUCHED \
+    "(i.state = 'open' OR $4) AND i.first_seen < now() - $3 * interval '1 day'" \
+    " AND coalesce(i.state_at < now() - $3 * interval '1 day', true)" \
+    " AND NOT EXISTS (SELECT FROM issue_shown s WHERE s.app_id = $1 AND s.issue_id = i.issue_id AND (s.tree <> 0 OR s.shown_id <> i.issue_id))" \
+    " AND NOT (i.caller1 = $5 AND i.caller2 = '')"
 static const char page_sql[] =
-    "SELECT i.issue_id, (i.state = 'open' OR $4) AND i.first_seen < now() - $3 * interval '1 day'"
-    "  AND coalesce(i.state_at < now() - $3 * interval '1 day', true)"
-    "  AND NOT EXISTS (SELECT FROM issue_shown s WHERE s.app_id = $1 AND s.issue_id = i.issue_id AND (s.tree <> 0 OR s.shown_id <> i.issue_id))"
-    "  AND NOT (i.caller1 = $5 AND i.caller2 = '')"
-    " FROM issue i WHERE i.app_id = $1 AND i.issue_id > $2 AND i.gone_to IS NULL ORDER BY i.issue_id LIMIT $6";
+    "SELECT i.issue_id, " UNTOUCHED " FROM issue i WHERE i.app_id = $1 AND i.issue_id > $2 AND i.gone_to IS NULL"
+    " ORDER BY i.issue_id LIMIT $6";
+static const char still_sql[] =
+    "SELECT i.issue_id FROM issue i WHERE i.app_id = $1 AND i.issue_id = ANY ($2) AND i.gone_to IS NULL AND " UNTOUCHED
+    " ORDER BY i.issue_id FOR UPDATE OF i";
 /*
  * Of the issues $2 those with a counter, or a report, of the last $3 days among them or the issues shown as them; with
  * $4 a report of any time is enough.
@@ -81,6 +98,20 @@ int rows_idle_issues(int64_t **out, size_t *count, int64_t *from, struct pg_tx *
             (*out)[(*count)++] = pg_int(rows, i, 0);
     *from = looked == MIRE_IDLE_PAGE ? pg_int(rows, looked - 1, 0) : 0;
     return *count ? drop_live(*out, count, tx, app->app, days, deletes) : 0;
+}
+
+int rows_idle_still(int64_t *issues, size_t *count, struct pg_tx *tx, const struct idle_app *app, int32_t days)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    bool deletes = !strcmp(app->idle, "delete");
+    int rc = pg_query(&rows, tx, still_sql, PG_INT4(app->app), PG_INT8S(issues, *count), PG_INT4(days),
+                      PG_BOOL(deletes), PG_TEXT(MIRE_KNOWN_OTHER));
+    if (rc)
+        return rc;
+    *count = pg_row_count(rows); /* some of these issues */
+    for (size_t i = 0; i < *count; i++)
+        issues[i] = pg_int(rows, i, 0);
+    return *count ? drop_live(issues, count, tx, app->app, days, deletes) : 0;
 }
 
 int rows_idle_kind(struct issue_row *out, struct pg_tx *tx, struct arena *arena, int32_t app, int64_t issue)

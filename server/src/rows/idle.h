@@ -19,18 +19,33 @@ struct idle_app {
     const char *slug, *idle; /* archive or delete */
 };
 
+/*
+ * A report is stored in an issue that is open when it is looked up, and archiving asks for reports that are stored: the
+ * lock between the two is one of an app, held until the transaction ends. A worker shares it before it looks up issues;
+ * rows_idle_alone waits for the batches that have it, while later ones wait for the caller. 0 or a fault.
+ */
+int rows_idle_share(struct pg_tx *tx, int32_t app);
+int rows_idle_alone(struct pg_tx *tx, int32_t app);
+
 /* The apps with archive or delete, by number. 0 or a fault. */
 int rows_idle_apps(struct idle_app **out, size_t *count, struct pg_tx *tx, struct arena *arena);
 
 /*
  * Find the due issues among the next MIRE_IDLE_PAGE issues after *from. A due issue, and the issues shown as it, had no
  * report, no counter and no change of state for `days` days, and none of its trees is shown as another issue. Only open
- * issues are due for the archive.
+ * issues are due for the archive. A report may come at any time: rows_idle_still, alone, finds the issues that are
+ * still due.
  *
  *   from  number of the last examined issue; 0: begin; 0 on return: no more issues
  */
 int rows_idle_issues(int64_t **out, size_t *count, int64_t *from, struct pg_tx *tx, struct arena *arena,
                      const struct idle_app *app, int32_t days);
+
+/*
+ * Of these issues those that are due still, in place. It locks their rows; the caller holds the app's row
+ * (rows_alias_begin) and is alone. 0 or a fault.
+ */
+int rows_idle_still(int64_t *issues, size_t *count, struct pg_tx *tx, const struct idle_app *app, int32_t days);
 
 /* Fill the members of an issue_row that the issue "other" of the same kind shares with this one. 0 or a fault. */
 int rows_idle_kind(struct issue_row *out, struct pg_tx *tx, struct arena *arena, int32_t app, int64_t issue);

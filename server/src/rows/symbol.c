@@ -82,7 +82,7 @@ int rows_symbol_piece(struct pg_rows **out, struct pg_tx *tx, struct pg_bytes ha
 /*
  * Sweeps of contents wait for none of those who store, and none of these for each other: the lock is held to the commit.
  */
-#define STORING "7117, 3"
+#define STORING "7117, 4"
 
 int rows_symbol_begin(struct pg_tx *tx, const struct symbol_file *file)
 {
