@@ -166,7 +166,7 @@ static int sweep_rollups(struct pg_tx *tx, const struct pg_days *days)
 static int sweep_uploads(struct pg_tx *tx)
 {
     int rc = pg_query(NULL, tx,
-                      "DELETE FROM symbol_upload_piece WHERE hash IN (SELECT hash FROM symbol_upload"
+                      "DELETE FROM symbol_upload_piece WHERE (app_id, hash) IN (SELECT app_id, hash FROM symbol_upload"
                       " WHERE begun_at < now() - interval '1 day')");
     return rc ? rc : pg_query(NULL, tx, "DELETE FROM symbol_upload WHERE begun_at < now() - interval '1 day'");
 }

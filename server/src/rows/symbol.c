@@ -84,6 +84,9 @@ int rows_symbol_piece(struct pg_rows **out, struct pg_tx *tx, struct pg_bytes ha
  */
 #define STORING "7117, 4"
 
+/* App and hash of an upload, as two parameters. */
+#define UPLOAD(upload) PG_INT4((upload)->app_id), PG_BYTES((upload)->hash.bytes, (upload)->hash.len)
+
 int rows_symbol_begin(struct pg_tx *tx, const struct symbol_file *file)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
@@ -167,12 +170,12 @@ int rows_symbol_there(struct symbol_file *out, struct pg_tx *tx, struct arena *a
     return rc ? rc : take_file(out, arena, rows);
 }
 
-int rows_symbol_take(struct pg_tx *tx, struct pg_bytes hash)
+int rows_symbol_take(struct pg_tx *tx, const struct symbol_upload *upload)
 {
     return pg_query(NULL, tx,
-                    "INSERT INTO symbol_chunk (hash, part, bytes)"
-                    " SELECT hash, part, bytes FROM symbol_upload_piece WHERE hash = $1 ON CONFLICT DO NOTHING",
-                    PG_BYTES(hash.bytes, hash.len));
+                    "INSERT INTO symbol_chunk (hash, part, bytes) SELECT hash, part, bytes FROM symbol_upload_piece"
+                    " WHERE app_id = $1 AND hash = $2 ON CONFLICT DO NOTHING",
+                    UPLOAD(upload));
 }
 
 /* Does a report of the app miss the file, or one that refers to this split file? */
@@ -225,11 +228,13 @@ int rows_upload_lock(struct symbol_upload *upload, struct pg_tx *tx)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(
-        NULL, tx, "INSERT INTO symbol_upload (hash, size_bytes, name) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
-        PG_BYTES(upload->hash.bytes, upload->hash.len), PG_INT8(upload->size_bytes), PG_TEXT(upload->name));
+        NULL, tx,
+        "INSERT INTO symbol_upload (app_id, hash, size_bytes, name) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
+        UPLOAD(upload), PG_INT8(upload->size_bytes), PG_TEXT(upload->name));
     if (!rc)
-        rc = pg_query(&rows, tx, "SELECT size_bytes, have_bytes FROM symbol_upload WHERE hash = $1 FOR UPDATE",
-                      PG_BYTES(upload->hash.bytes, upload->hash.len));
+        rc = pg_query(&rows, tx,
+                      "SELECT size_bytes, have_bytes FROM symbol_upload WHERE app_id = $1 AND hash = $2 FOR UPDATE",
+                      UPLOAD(upload));
     if (rc)
         return rc;
     if (!pg_row_count(rows))
@@ -238,36 +243,36 @@ int rows_upload_lock(struct symbol_upload *upload, struct pg_tx *tx)
     return pg_int(rows, 0, 0) != upload->size_bytes;
 }
 
-int rows_upload_have(int64_t *have_out, struct pg_tx *tx, struct pg_bytes hash)
+int rows_upload_have(struct symbol_upload *upload, struct pg_tx *tx)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc =
-        pg_query(&rows, tx, "SELECT have_bytes FROM symbol_upload WHERE hash = $1", PG_BYTES(hash.bytes, hash.len));
-    *have_out = !rc && pg_row_count(rows) ? pg_int(rows, 0, 0) : 0;
+        pg_query(&rows, tx, "SELECT have_bytes FROM symbol_upload WHERE app_id = $1 AND hash = $2", UPLOAD(upload));
+    upload->have_bytes = !rc && pg_row_count(rows) ? pg_int(rows, 0, 0) : 0;
     return rc;
 }
 
 int rows_upload_add(struct pg_tx *tx, struct symbol_upload *upload, struct pg_bytes frame, size_t len)
 {
-    int rc = pg_query(NULL, tx, "INSERT INTO symbol_upload_piece (hash, part, bytes) VALUES ($1, $2, $3)",
-                      PG_BYTES(upload->hash.bytes, upload->hash.len),
-                      PG_INT4((int32_t)(upload->have_bytes / MIRE_SYMBOL_PIECE)), PG_BYTES(frame.bytes, frame.len));
+    int rc = pg_query(NULL, tx, "INSERT INTO symbol_upload_piece (app_id, hash, part, bytes) VALUES ($1, $2, $3, $4)",
+                      UPLOAD(upload), PG_INT4((int32_t)(upload->have_bytes / MIRE_SYMBOL_PIECE)),
+                      PG_BYTES(frame.bytes, frame.len));
     upload->have_bytes += (int64_t)len;
     return rc ? rc
-              : pg_query(NULL, tx, "UPDATE symbol_upload SET have_bytes = $2 WHERE hash = $1",
-                         PG_BYTES(upload->hash.bytes, upload->hash.len), PG_INT8(upload->have_bytes));
+              : pg_query(NULL, tx, "UPDATE symbol_upload SET have_bytes = $3 WHERE app_id = $1 AND hash = $2",
+                         UPLOAD(upload), PG_INT8(upload->have_bytes));
 }
 
-int rows_upload_piece(struct pg_rows **out, struct pg_tx *tx, struct pg_bytes hash, int32_t part)
+int rows_upload_piece(struct pg_rows **out, struct pg_tx *tx, const struct symbol_upload *upload, int32_t part)
 {
-    return pg_query(out, tx, "SELECT bytes FROM symbol_upload_piece WHERE hash = $1 AND part = $2",
-                    PG_BYTES(hash.bytes, hash.len), PG_INT4(part));
+    return pg_query(out, tx, "SELECT bytes FROM symbol_upload_piece WHERE app_id = $1 AND hash = $2 AND part = $3",
+                    UPLOAD(upload), PG_INT4(part));
 }
 
-int rows_upload_drop(struct pg_tx *tx, struct pg_bytes hash)
+int rows_upload_drop(struct pg_tx *tx, const struct symbol_upload *upload)
 {
-    int rc = pg_query(NULL, tx, "DELETE FROM symbol_upload_piece WHERE hash = $1", PG_BYTES(hash.bytes, hash.len));
-    return rc ? rc : pg_query(NULL, tx, "DELETE FROM symbol_upload WHERE hash = $1", PG_BYTES(hash.bytes, hash.len));
+    int rc = pg_query(NULL, tx, "DELETE FROM symbol_upload_piece WHERE app_id = $1 AND hash = $2", UPLOAD(upload));
+    return rc ? rc : pg_query(NULL, tx, "DELETE FROM symbol_upload WHERE app_id = $1 AND hash = $2", UPLOAD(upload));
 }
 
 static int add_piece(struct pg_tx *tx, struct pg_bytes hash, int32_t part, struct pg_bytes frame)

@@ -119,9 +119,6 @@ int rows_symbol_installs(int64_t *out, struct pg_tx *tx, struct pg_bytes build_i
 int rows_symbols_sought(struct pg_rows **out, struct pg_tx *tx, int64_t most, int64_t again_s);
 int rows_symbol_due(struct pg_tx *tx, struct pg_bytes build_id);
 
-/* rows_symbol_put of a complete upload. */
-int rows_symbol_take(struct pg_tx *tx, struct pg_bytes hash);
-
 struct symbol_there {
     bool missing; /* there is no file of that build id, or `debug` is wanted and it has names only */
     bool wanting; /* there is one, and a file other than `hash` may serve better: it is damaged, has lines only where
@@ -136,6 +133,7 @@ int rows_symbols_missing(struct symbol_there *out, struct pg_tx *tx, int32_t app
 
 /* A file that is sent in parts, by the BLAKE2b-256 of the whole file. */
 struct symbol_upload {
+    int32_t app_id; /* app of the key: an upload is known to it alone */
     struct pg_bytes hash;
     int64_t size_bytes;
     int64_t have_bytes;
@@ -148,16 +146,19 @@ struct symbol_upload {
  */
 int rows_upload_lock(struct symbol_upload *upload, struct pg_tx *tx);
 
-/* The bytes of an upload that have arrived; 0 if it is unknown. */
-int rows_upload_have(int64_t *have_out, struct pg_tx *tx, struct pg_bytes hash);
+/* The bytes of an upload that have arrived into `have_bytes`; 0 if it is unknown. 0 or a fault. */
+int rows_upload_have(struct symbol_upload *upload, struct pg_tx *tx);
 
 /* Append a piece that had `len` bytes before compression; its number follows from have_bytes. */
 int rows_upload_add(struct pg_tx *tx, struct symbol_upload *upload, struct pg_bytes frame, size_t len);
 
 /* rows_symbol_piece for an upload. */
-int rows_upload_piece(struct pg_rows **out, struct pg_tx *tx, struct pg_bytes hash, int32_t part);
+int rows_upload_piece(struct pg_rows **out, struct pg_tx *tx, const struct symbol_upload *upload, int32_t part);
+
+/* rows_symbol_put of a complete upload. */
+int rows_symbol_take(struct pg_tx *tx, const struct symbol_upload *upload);
 
 /* Delete an upload. */
-int rows_upload_drop(struct pg_tx *tx, struct pg_bytes hash);
+int rows_upload_drop(struct pg_tx *tx, const struct symbol_upload *upload);
 
 #endif

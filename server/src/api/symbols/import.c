@@ -159,7 +159,7 @@ static int store(struct pg_tx *tx, struct arena *arena, struct symbol_file *kept
         return rc < 0 ? rc : MIRE_FAULT_RACED;
     }
     if (!rc && upload && kept->hash.bytes == upload->hash.bytes)
-        return rows_symbol_take(tx, upload->hash);
+        return rows_symbol_take(tx, upload);
     return rc ? rc : rows_symbol_put(tx, kept->hash, file->bytes + item->at, item->len);
 }
 
@@ -178,7 +178,7 @@ static int store_all(struct pg_tx *tx, struct arena *arena, struct symbol_file *
             rc = use_better(&kept[i - 1], &kept[i], arena);
     for (size_t i = 0; !rc && i < contents->count; i++)
         rc = rows_symbol_arrived(tx, kept[i].app_id, kept[i].build_id);
-    return rc || !upload ? rc : rows_upload_drop(tx, upload->hash);
+    return rc || !upload ? rc : rows_upload_drop(tx, upload);
 }
 
 /* One row of the audit log for an upload, whatever it holds. 0 or a fault. */

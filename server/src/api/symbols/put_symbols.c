@@ -206,14 +206,14 @@ int get_upload(void *context, struct request *request, struct reply *reply)
     const struct api *api = context;
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
     uint8_t hash[HASH];
-    int64_t have = 0;
+    struct symbol_upload upload = {.app_id = request->grant.app_id, .hash = {hash, HASH}};
     int rc = read_hash(hash, request, reply);
     if (rc)
         return rc < 0 ? rc : MIRE_HTTP_DONE;
     rc = pg_begin(&tx, api->pg, MIRE_PG_READ);
     if (!rc)
-        rc = rows_upload_have(&have, tx, (struct pg_bytes){hash, HASH});
-    return rc ? rc : answer_have(reply, 200, have);
+        rc = rows_upload_have(&upload, tx);
+    return rc ? rc : answer_have(reply, 200, upload.have_bytes);
 }
 
 static bool read_number(int64_t *out, const char *text)
@@ -281,7 +281,7 @@ static int put_together(int fd, struct pg_tx *tx, const struct symbol_upload *up
         return MIRE_FAULT_MEMORY;
     for (int32_t part = 0; left > 0; part++) {
         MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-        int rc = rows_upload_piece(&rows, tx, upload->hash, part);
+        int rc = rows_upload_piece(&rows, tx, upload, part);
         if (rc || !pg_row_count(rows))
             return rc ? rc : MIRE_FAULT_BROKEN;
         struct pg_bytes frame = pg_bytes(rows, 0, 0);
@@ -311,7 +311,7 @@ static int forget_upload(const struct api *api, const struct symbol_upload *uplo
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
     int rc = pg_begin(&tx, api->pg, MIRE_PG_WRITE);
     if (!rc)
-        rc = rows_upload_drop(tx, upload->hash);
+        rc = rows_upload_drop(tx, upload);
     return rc ? rc : pg_commit(&tx);
 }
 
@@ -339,7 +339,7 @@ static int end_upload(const struct api *api, struct request *request, struct rep
     MIRE_SCOPED(close_fd) int fd = scratch(api);
     int rc = fd < 0 ? MIRE_FAULT_SYSTEM : pg_begin(&tx, api->pg, MIRE_PG_READ);
     if (!rc)
-        rc = rows_upload_have(&upload->have_bytes, tx, upload->hash);
+        rc = rows_upload_have(upload, tx);
     if (!rc && upload->have_bytes != upload->size_bytes)
         return answer_ended(upload, tx, request, reply);
     if (!rc)
@@ -390,7 +390,8 @@ int put_upload(void *context, struct request *request, struct reply *reply)
         rc = refuse_full(api, request, reply);
     if (rc)
         return rc < 0 ? rc : MIRE_HTTP_DONE;
-    struct symbol_upload upload = {.hash = {part.hash, HASH}, .size_bytes = part.size, .name = part.name};
+    struct symbol_upload upload = {
+        .app_id = request->grant.app_id, .hash = {part.hash, HASH}, .size_bytes = part.size, .name = part.name};
     if (request->lane == MIRE_LANE_SLOW)
         return end_upload(api, request, reply, &upload);
     rc = request->body_len ? take_part(api, request, reply, &part, &upload) : 0;
