@@ -2,6 +2,7 @@
 """mired against clients that mean harm: raw sockets from one machine, while an honest device goes on sending reports."""
 
 import contextlib
+import hashlib
 import json
 import os
 import pathlib
@@ -293,6 +294,11 @@ MALFORMED = {
     "a length with a sign": LINE + NAME + b"Content-Length: +0\r\n\r\n",
     "no host": LINE + b"\r\n",
     "two hosts": LINE + NAME + NAME + b"\r\n",
+    "a port that is none": LINE + b"Host: localhost:80:80\r\n\r\n",
+    "a port of letters": LINE + b"Host: localhost:x\r\n\r\n",
+    "two credentials": LINE + NAME + b"Authorization: Bearer a\r\nauthorization: Bearer b\r\n\r\n",
+    "two origins": LINE + NAME + b"Origin: http://localhost\r\nOrigin: http://a.example\r\n\r\n",
+    "a part of a page": b"GET /healthz#x HTTP/1.1\r\n" + NAME + b"\r\n",
     "a NUL in a value": LINE + NAME + b"X: a\0b\r\n\r\n",
     "a NUL in the target": b"GET /a\0b HTTP/1.1\r\n" + NAME + b"\r\n",
     "bare LF": b"GET /healthz HTTP/1.1\nHost: localhost\n\n",
@@ -392,6 +398,13 @@ class Accounts(Case):
         self.assertEqual(kept - stored, 45)
 
 
+PIECE = 1 << 20  # bytes, of a file in parts
+
+
+def blake2b(body):
+    return hashlib.blake2b(body, digest_size=32).hexdigest()
+
+
 class Files(Case):
     """An app sees the debug files that it sent, and no other app's; damaged contents replace no whole ones."""
 
@@ -422,6 +435,28 @@ class Files(Case):
             self.assertIn("whole", json.loads(body)["files"][0]["instead"])
             self.assertTrue(self.seen("shop")["ours"]["second"])
         self.assertEqual(self.server.sql("SELECT encode(hash, 'hex') FROM symbol_file WHERE app_id = 1")[0], hash)
+
+    def test_uploads_in_parts_are_their_apps(self):
+        other = self.server.key("parts", "symbols")
+        mired.until("the key is known", lambda: self.server.ask("GET", "/api/v1/apps/parts/symbols", other)[0] == 200)
+        whole = (mired.BINARY / "server/mire").read_bytes() + b"parts"
+        path = f"/api/v1/symbols/uploads/{blake2b(whole)}"
+
+        def part(key, body, at, size=len(whole)):
+            return self.server.ask("PUT", f"{path}?at={at}&size={size}&sum={blake2b(body)}&name=x", key, body, Content_Type="application/octet-stream")[0]
+
+        def have(key):
+            return json.loads(self.server.ask("GET", path, key)[2])["have_bytes"]
+
+        # A stranger who knows the hash neither sees the upload, nor spoils it, nor ends it for an app of his own.
+        self.assertEqual((part(other, bytes(PIECE), 0, 3 * PIECE), have(self.symbols)), (202, 0))
+        self.assertEqual((part(self.symbols, whole[:PIECE], 0), have(self.symbols), have(other)), (202, PIECE, PIECE))
+        self.assertEqual(part(other, bytes(PIECE), PIECE, 3 * PIECE), 202)
+        self.assertEqual(have(self.symbols), PIECE)
+        self.assertEqual(part(other, b"", len(whole)), 409)
+        self.assertEqual(part(self.symbols, whole[PIECE:], PIECE), 201)
+        self.assertEqual((have(self.symbols), have(other)), (0, 2 * PIECE))
+        self.assertNotIn("x", self.seen("parts"))
 
     def test_what_an_app_lacks_is_asked_of_no_other(self):
         other = self.server.key("asked", "symbols")

@@ -16,7 +16,7 @@ sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "support")]
 import mired  # noqa: E402
 from alerts import CHANGE, FAST, Receiver  # noqa: E402
 
-OPEN = {"slack": "https://hooks.example/T0/B0/slack-address-is-secret", "pagerduty": "routing-key-is-secret", "feishu": "feishu-is-secret",
+OPEN = {"slack": "https://kim:slack-password-is-secret@hooks.example/T0/B0/slack-address-is-secret", "pagerduty": "routing-key-is-secret", "feishu": "feishu-is-secret",
         "token": "ghp_token-is-secret", "calls": "calls-are-signed-by-this"}
 
 

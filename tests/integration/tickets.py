@@ -329,7 +329,7 @@ class TicketsTest(unittest.TestCase):
         self.prepare("settings")
         self.change("POST", f"/issues/{self.issue}/ticket", TEXT, 409)
         good = {"kind": "github", "address": self.tracker.url, "project": "acme/shop", "token": "t"}
-        for wrong in ({"kind": "trac"}, {"address": "ftp://x"}, {"address": "https://x/?q"}, {"address": "https://x/\r\nHost: y"},
+        for wrong in ({"kind": "trac"}, {"address": "ftp://x"}, {"address": "https://x/?q"}, {"address": "https://a:b@x"}, {"address": "https://x/\r\nHost: y"},
                       {"project": "../user"}, {"project": "acme"}, {"project": ""}, {"token": ""}, {"token": "a\r\nb: c"}):
             self.change("PUT", "/tracker", good | wrong, 422)
         secret = self.connect("github", closed_resolves=False, reopened_opens=False)["secret"]

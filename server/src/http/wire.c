@@ -42,12 +42,31 @@ bool wire_is_token(const char *text, size_t len)
     return len > 0;
 }
 
-/* Name and port, or an address in brackets. */
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+
+/* A name, or an address in brackets; then perhaps a port. */
 static bool is_host(const char *text)
 {
-    size_t len = strlen(text);
-    return len && len < 256 &&
-           strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~:[]%") == len;
+    size_t inner = *text == '[' ? strspn(text + 1, LETTERS "-._~:%") : 0;
+    size_t len = *text == '[' ? inner + 2 : strspn(text, LETTERS "-._~%");
+    if (!len || len >= 256 || (*text == '[' && (!inner || text[inner + 1] != ']')))
+        return false;
+    size_t digits = text[len] == ':' ? strspn(text + len + 1, "0123456789") : 0;
+    return !text[len] || (text[len] == ':' && digits <= 5 && !text[len + 1 + digits]);
+}
+
+/* A header of which two readers could choose different lines occurs twice. */
+static bool is_told_twice(const struct http_pair *headers, size_t count)
+{
+    static const char *const once[] = {"Authorization", "Content-Encoding", "Content-Type", "Origin", "Sec-Fetch-Site"};
+    for (size_t n = 0; n < sizeof once / sizeof *once; n++) {
+        size_t times = 0;
+        for (size_t i = 0; i < count; i++)
+            times += !strcasecmp(headers[i].name, once[n]);
+        if (times > 1)
+            return true;
+    }
+    return false;
 }
 
 /* Is `word` one of the words of a list, any case? */
@@ -90,7 +109,7 @@ static int parse_request_line(struct wire_head *out, const char **why, char *lin
     *target++ = '\0';
     *version++ = '\0';
     for (const char *at = target; *at; at++)
-        if (*at < '!' || *at > '~')
+        if (*at < '!' || *at > '~' || *at == '#')
             return refuse(why, 400, "The address has characters that must be escaped.");
     if (!*target)
         return refuse(why, 400, "The request line cannot be read.");
@@ -175,6 +194,8 @@ int wire_parse(struct wire_head *out, const char **why, struct http_pair *header
         return status;
     if (!out->host && !is_1_0)
         return refuse(why, 400, "Send one Host.");
+    if (is_told_twice(headers, out->header_count))
+        return refuse(why, 400, "A header that may be sent once occurs twice.");
     if (out->is_chunked && (out->has_length || is_1_0))
         return refuse(why, 400, "The body has both a Content-Length and a Transfer-Encoding.");
     return 0;

@@ -104,9 +104,14 @@ static int put_target(struct call *call, const struct outbox_channel *channel)
     int rc =
         vault_unseal(&target, call->api->vault, call->arena, MIRE_VAULT_CHANNEL_TARGET, channel->app, channel->target);
     const char *scheme = strstr(target, "://");
-    size_t len = scheme ? (size_t)(scheme + 3 - target) + strcspn(scheme + 3, "/?#") : 0;
+    const char *host = scheme ? scheme + 3 : target;
+    size_t len = strcspn(host, "/?#\\");
     bool whole = !scheme || !strcmp(channel->kind, "email");
-    const char *shown = whole ? target : arena_printf(call->arena, "%.*s/…", (int)len, target);
+    const char *at = memrchr(host, '@', len); /* behind a name and a password */
+    size_t before = at ? (size_t)(at + 1 - host) : 0;
+    const char *shown = whole ? target
+                              : arena_printf(call->arena, "%.*s%.*s/…", (int)(host - target), target,
+                                             (int)(len - before), host + before);
 
     json_write_text(&call->json, "target", shown ? shown : "");
     return rc < 0 ? rc : 0;

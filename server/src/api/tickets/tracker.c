@@ -102,7 +102,7 @@ static const char *wrong_with(const struct tracker_row *asked, bool has_token)
 
     if (!tracker_is_known(asked->kind))
         return "The kind is github, gitlab, jira or linear.";
-    if (!http || !is_plain(asked->address) || strpbrk(asked->address, "?#"))
+    if (!http || !is_plain(asked->address) || strpbrk(asked->address, "?#@\\"))
         return "The address is that of the tracker's API, https://...";
     if (!*asked->project || !is_plain(asked->project))
         return "Name the project: owner/name, a key, a number or the id of a team.";
