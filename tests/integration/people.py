@@ -309,6 +309,7 @@ class Audit(Shared):
         self.assertEqual(told, [("anna", "sign-in", "key.revoked"), ("anna", "sign-in", "key.rotated"),
                                 (f"key {number}", "key", "rollout.changed"), ("anna", "sign-in", "rollout.changed"),
                                 ("anna", "sign-in", "key.made"), (user, "command", "member.set"), (user, "command", "key.made")])
+        self.assertEqual([row["before"] for row in rows[:2]], ["ingest: ", "rollout: =1+1"])
         self.assertIn('"kill":true', rows[2]["before"])
         self.assertIn('"kill":false', rows[2]["after"])
         self.assertEqual((rows[3]["before"], rows[3]["reason"], rows[3]["address"]), ("", "quiet", "127.0.0.1"))

@@ -2,6 +2,7 @@
  * key.c - apps and the access keys that open them.
  */
 #include "rows/key.h"
+#include "base/fault.h"
 #include "rows/apps.h"
 
 #include <stdio.h>
@@ -162,6 +163,17 @@ int rows_key_list(struct pg *pg, const char *slug, int (*take)(void *context, co
     if (rc)
         return rc == MIRE_KEY_UNKNOWN ? 0 : rc;
     return rows_key_list_of(tx, app, take, context);
+}
+
+int rows_key_tell(const char **out, struct pg_tx *tx, struct arena *arena, int32_t app, int64_t key)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_query(&rows, tx, "SELECT scope, label FROM access_key WHERE app_id = $1 AND key_id = $2", PG_INT4(app),
+                      PG_INT8(key));
+    if (rc)
+        return rc;
+    *out = pg_row_count(rows) ? arena_printf(arena, "%s: %s", pg_text(rows, 0, 0), pg_text(rows, 0, 1)) : "";
+    return *out ? 0 : MIRE_FAULT_MEMORY;
 }
 
 int rows_key_end(struct pg_tx *tx, int32_t app, int64_t key)

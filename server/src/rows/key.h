@@ -4,6 +4,7 @@
 #ifndef MIRE_ROWS_KEY_H
 #define MIRE_ROWS_KEY_H
 
+#include "base/arena.h"
 #include "pg/pg.h"
 
 enum rows_key_outcome { MIRE_KEY_FOUND = 0, MIRE_KEY_UNKNOWN = 1 };
@@ -20,6 +21,9 @@ int rows_key_add(int64_t *key_out, char secret_out[MIRE_KEY_TEXT], struct pg_tx 
 int rows_key_replace(int64_t *key_out, char secret_out[MIRE_KEY_TEXT], struct pg_tx *tx, int32_t app, int64_t key,
                      int64_t overlap_s);
 int rows_key_end(struct pg_tx *tx, int32_t app, int64_t key);
+
+/* The key as the audit log tells it: "ingest: shop for Android". "" if the app has none. 0 or a fault. */
+int rows_key_tell(const char **out, struct pg_tx *tx, struct arena *arena, int32_t app, int64_t key);
 
 /* Number of the app of a slug; the app is made if there is none. 0 or a fault. */
 int rows_app_ensure(int32_t *app_out, struct pg_tx *tx, const char *slug);

@@ -111,6 +111,7 @@ static int answer_rotate_key(struct call *call)
 {
     struct key_asked asked = {.days = OVERLAP_DAYS};
     char secret[MIRE_KEY_TEXT];
+    const char *before;
     int64_t key, fresh;
     int rc = call_body(&asked, call, rotate_fields, sizeof rotate_fields / sizeof *rotate_fields, "key");
 
@@ -122,9 +123,12 @@ static int answer_rotate_key(struct call *call)
     if (rc == MIRE_KEY_UNKNOWN)
         return no_key(call, key);
     if (!rc)
+        rc = rows_key_tell(&before, call->tx, call->arena, call->view.app, key);
+    if (!rc)
         rc = call_audit(
             call, &(struct audit_row){.action = "key.rotated",
                                       .subject = name_of(call, key),
+                                      .before = before,
                                       .after = arena_printf(call->arena, "key %" PRId64 "; the old one ends in %u days",
                                                             fresh, asked.days)});
     return rc ? rc : answer_secret(call, secret);
@@ -138,6 +142,7 @@ int post_key_rotate(void *api, struct request *request, struct reply *reply)
 
 static int answer_delete_key(struct call *call)
 {
+    const char *before;
     int64_t key;
     int rc = people_number(&key, call, 1, "key");
 
@@ -147,7 +152,10 @@ static int answer_delete_key(struct call *call)
     if (rc == MIRE_KEY_UNKNOWN)
         return no_key(call, key);
     if (!rc)
-        rc = call_audit(call, &(struct audit_row){.action = "key.revoked", .subject = name_of(call, key)});
+        rc = rows_key_tell(&before, call->tx, call->arena, call->view.app, key);
+    if (!rc)
+        rc = call_audit(call,
+                        &(struct audit_row){.action = "key.revoked", .subject = name_of(call, key), .before = before});
     if (!rc)
         rc = people_commit(call);
     json_write_open(&call->json, NULL, '{');
