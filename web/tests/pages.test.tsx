@@ -34,6 +34,7 @@ import { client } from '../src/lib/query';
 import { bytes, offBytes } from '../src/model/format';
 import { Copyable } from '../src/views/copyable';
 import { Late } from '../src/views/late';
+import { Older } from '../src/views/older';
 import { Pages } from '../src/views/pages';
 
 /* A loaded machine draws late: what is looked for ends the wait. */
@@ -593,4 +594,17 @@ it('the empty list names the filter that excludes most', async () => {
   go('/redis-server/issues?q=nothing&kind=hang');
   render(<Pages />);
   await screen.findByText('q:nothing hides the most.');
+});
+
+it('a list goes on below its last row, and back to its newest', () => {
+  const set = vi.fn();
+  const rows = [{ id: 9 }, { id: 4 }];
+  const { rerender } = render(<Older before={0} set={set} more rows={rows} />);
+  expect(screen.queryByRole('button', { name: 'Newest' })).toBeNull();
+  fireEvent.click(screen.getByRole('button', { name: 'Older' }));
+  expect(set).toHaveBeenLastCalledWith(4);
+  rerender(<Older before={4} set={set} more={false} rows={rows} />);
+  expect(screen.queryByRole('button', { name: 'Older' })).toBeNull();
+  fireEvent.click(screen.getByRole('button', { name: 'Newest' }));
+  expect(set).toHaveBeenLastCalledWith(0);
 });

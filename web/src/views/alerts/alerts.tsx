@@ -14,6 +14,7 @@ import { word } from '../../lib/words';
 import { conditionOf, windowOf } from '../../model/alert';
 import { may } from '../../model/who';
 import { Exports } from '../exports';
+import { Older } from '../older';
 import { Ago, announce, Loaded, Moment, Panel } from '../parts';
 import { Choice, Sure, useAttempt } from '../people/forms';
 import { Channels } from './channels';
@@ -316,18 +317,7 @@ function History({ app }: { app: string }): JSX.Element {
               asked={before > 0 ? { before, limit: 500 } : { limit: 500 }}
               of={say('History')}
             />
-            <p class="buttons">
-              {before > 0 ? (
-                <button type="button" onClick={() => setBefore(0)}>
-                  {say('Newest')}
-                </button>
-              ) : null}
-              {data.has_more ? (
-                <button type="button" onClick={() => setBefore(data.alerts.at(-1)!.id)}>
-                  {say('Older')}
-                </button>
-              ) : null}
-            </p>
+            <Older before={before} set={setBefore} more={data.has_more} rows={data.alerts} />
           </>
         )}
       </Loaded>

@@ -8,6 +8,7 @@ import { say } from '../../lib/i18n';
 import { useQuery } from '../../lib/query';
 import { useTitle } from '../../lib/title';
 import { Exports } from '../exports';
+import { Older } from '../older';
 import { Loaded, Moment, Panel } from '../parts';
 import { Field } from './forms';
 
@@ -63,18 +64,7 @@ export function AuditPanel({ app }: { app: string | null }): JSX.Element {
               asked={{ action: asked.action, who: asked.who, limit: 10_000 }}
               of={say('Changes and sign-ins')}
             />
-            <p class="buttons">
-              {before > 0 ? (
-                <button type="button" onClick={() => setBefore(0)}>
-                  {say('Newest')}
-                </button>
-              ) : null}
-              {data.has_more ? (
-                <button type="button" onClick={() => setBefore(data.rows.at(-1)!.id)}>
-                  {say('Older')}
-                </button>
-              ) : null}
-            </p>
+            <Older before={before} set={setBefore} more={data.has_more} rows={data.rows} />
           </>
         )}
       </Loaded>
