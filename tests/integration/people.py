@@ -227,10 +227,17 @@ class SignIn(Case):
         self.assertEqual([self.status(one, "GET", "/api/v1/apps") for one in (cookie, third, fourth)], [401, 401, 200])
         status, headers, _ = server.sign_in("anna@example.com", "another password")
         fifth = headers["Set-Cookie"].split(";")[0]
+        made = server.ask_as(fifth, "POST", "/api/v1/tokens", {"label": "robot", "scope": "read", "days": 1})
+        token = json.loads(made[2])["secret"]
+        status, headers, _ = server.ask_as(fifth, "PUT", "/api/v1/password", {"old": "another password", "new": "a third password"})
+        self.assertEqual(status, 200)
+        fifth = headers["Set-Cookie"].split(";")[0]
+        fourth = server.sign_in("anna@example.com", "a third password")[1]["Set-Cookie"].split(";")[0]
         sign_ins = json.loads(server.ask_as(fifth, "GET", "/api/v1/sign-ins")[2])["sign_ins"]
-        self.assertEqual([one["is_this"] for one in sign_ins], [True, False])
+        self.assertEqual([one["is_this"] for one in sign_ins], [False, True])
         self.assertEqual(self.status(fifth, "DELETE", "/api/v1/sign-ins"), 200)
         self.assertEqual([self.status(one, "GET", "/api/v1/apps") for one in (fourth, fifth)], [401, 401])
+        self.assertEqual(server.ask("GET", "/api/v1/apps", token)[0], 200, "neither a new password nor signing out ends a token")
 
         stored = server.sql("SELECT password FROM account")
         self.assertTrue(stored[0].startswith("$argon2id$"), stored)

@@ -239,7 +239,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Change the password of the account of the request. Its other sign-ins end, and this one gets a new cookie. */
+        /** Change the password of the account of the request. Its other sign-ins end, and this one gets a new cookie. Its personal tokens stay valid. */
         put: operations["changePassword"];
         post?: never;
         delete?: never;
@@ -259,7 +259,7 @@ export interface paths {
         get: operations["listSignIns"];
         put?: never;
         post?: never;
-        /** End all sign-ins of the account of the request, including this one. */
+        /** End all sign-ins of the account of the request, including this one. Its personal tokens stay valid. */
         delete: operations["signOutEverywhere"];
         options?: never;
         head?: never;

@@ -4,7 +4,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { api } from '../../api/client';
 import type { Token } from '../../api/types';
-import { say } from '../../lib/i18n';
+import { gap, say } from '../../lib/i18n';
 import { client, useQuery } from '../../lib/query';
 import { useTitle } from '../../lib/title';
 import { useSignIn } from '../../lib/who';
@@ -80,7 +80,7 @@ function Password(): JSX.Element {
           await api.changePassword({ old, new: fresh });
           setOld('');
           setFresh('');
-          announce(say('The password is changed; all other sign-ins ended.'));
+          announce(say('The password is changed; all other sign-ins ended. Personal tokens stay valid.'));
           await client.invalidateQueries({ queryKey: ['sign-ins'] });
         }}
       >
@@ -179,6 +179,10 @@ function Tokens(): JSX.Element {
     <Panel title={say('Personal tokens')}>
       <p class="dim">
         {say('For the command line (mire login makes one) and robots. A token has your rights, up to its scope.')}
+        {gap()}
+        {say(
+          'Neither a new password nor signing out everywhere ends a token: it is valid until it expires or is revoked here.',
+        )}
       </p>
       <Loaded result={result} rows={3} label={say('tokens')}>
         {({ tokens }) =>
