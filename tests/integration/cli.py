@@ -65,7 +65,7 @@ def issues():
     code, out, _ = mire("issues", "--app", "redis", "--json", MIRE_SERVER=url)
     assert code == 0 and out.strip() == (EXAMPLES / "listIssues.json").read_text().strip()
     memory = mire("issues", "--app", "mapview", "--server", url)[1]
-    assert re.search(r"^M-11 +TileCache::insert\(Key, Tile&&\) +.*foom/bytes: Malloc 48.00 KiB +\d+ +\d+ +\d+ MiB$", memory, re.M), memory
+    assert re.search(r"^M-11 +TileCache::insert\(Key, Tile&&\) +.*foom/bytes: Malloc 48.00 KiB +\d+ +\d+ +\d+ MiB +\d+ MiB$", memory, re.M), memory
     assert mire("issues", "--app", "kiosk", "--server", url)[:2] == (0, "No issues in this range.\n")
     code, out, err = mire("issues", "--app", "nosuch", "--server", url)
     assert code == 1 and out == "" and "404" in err and "Not found" in err, err

@@ -25,7 +25,7 @@ WANTED = {"mire_rollout": 1, "plugins": {"session": {"ppm": 1000000}}}
 REFUSED = {"mire_rollout": 1, "plugins": {"session": {"ppm": 0}}}
 PYTHON = sys.executable
 WAIT = "import os,select,subprocess,sys,time\nwait = select.poll().poll\nwait(20)\n"
-HANG = WAIT + "time.sleep(1)\nwait(20)\n"
+HANG = WAIT + "end = time.monotonic() + 1\nwhile time.monotonic() < end: pass\nwait(20)\n"
 
 
 def unpack(body):
@@ -78,8 +78,10 @@ class Server:
         return sum(row["count"] for session in self.sessions() for row in session["hangs"].values())
 
     def told(self):
-        """Hangs that were reported, held back or lost."""
-        reports = [paper for paper in self.of_kind("event") if paper["event"].get("trigger", "busy") in ("busy", "unanswered")]
+        """Hangs that were reported, held back or lost. Perhaps idleness is none."""
+        events = [paper["event"] for paper in self.of_kind("event")]
+        reports = [event for event in events if event.get("trigger", "busy") in ("busy", "unanswered")
+                   and 2 * event.get("unsure_ms", 0) < event["duration_ms"]]
         lost = ("short", "suppressed", "daily", "write", "broken", "big")
         return len(reports) + sum(paper.get("drops", {}).get(reason, 0) for paper in self.papers for reason in lost)
 

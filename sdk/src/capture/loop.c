@@ -178,36 +178,6 @@ static uint32_t frame_by_module(const struct check *check, const struct sample *
     return frame;
 }
 
-struct depth_search {
-    uint64_t frame; /* in: the end of the frame of the hooked call */
-    uint64_t pc;    /* out: of the innermost frame further out than that; 0: none */
-};
-
-static void search(void *context, const struct unwound *frame)
-{
-    struct depth_search *search = context;
-
-    if (search->pc == 0 && frame->caller_sp > search->frame)
-        search->pc = frame->pc;
-}
-
-/* Otherwise: the innermost frame that is further out in the stack than the wait was. The sampler still has the copy of
- * the stack. */
-static uint32_t frame_by_depth(const struct check *check, const struct sample *sample, struct gate_call call)
-{
-    const struct stack_snapshot *snapshot = &check->sampler->snapshot;
-    const struct stack_copy copy = {&snapshot->regs, snapshot->stack_address, snapshot->stack, snapshot->stack_size};
-    struct depth_search found = {call.frame, 0};
-    uint32_t frame = 0;
-
-    if (call.frame == 0 || sample->flags & MIRE_SAMPLE_BROKEN)
-        return sample->depth;
-    mire__unwind_copy(&copy, &check->sampler->modules, search, &found);
-    while (frame < sample->depth && (found.pc == 0 || sample->pc[frame] != found.pc))
-        frame++;
-    return frame;
-}
-
 /* The thread's first function behind the C library's start. */
 static uint32_t entry_frame(const struct check *check, const struct sample *sample)
 {
@@ -244,8 +214,6 @@ static struct seat find_seat(const struct loop *loop, const struct check *check,
         seat.frame = frame_by_call(check, sample, view->wait);
     if (seat.frame == sample->depth)
         seat.frame = frame_by_module(check, sample, view->wait, libc);
-    if (seat.frame == sample->depth)
-        seat.frame = frame_by_depth(check, sample, view->wait);
     if (seat.frame < sample->depth && seat.frame > entry)
         seat.frame = entry; /* a thread has one: two sleeps in it may not be known for it without unwind tables */
     return seat;
@@ -323,7 +291,7 @@ static enum loop_sleep judge_own(struct loop *loop, const struct check *check, c
 
     if (is_known(loop, place) || (!seat.recurs && !is_timed(sample)))
         return LOOP_WAITS;
-    if (repeats_at(loop, check, view, place) == 0)
+    if (mire__sleep_is_yield(check->sampler) || repeats_at(loop, check, view, place) == 0)
         return seat.recurs ? LOOP_MAYBE : LOOP_ONCE;
     know(loop, place);
     return LOOP_WAITED;
@@ -341,7 +309,7 @@ static enum loop_sleep judge_inside(struct loop *loop, const struct check *check
         return LOOP_WAITS;
     if (call_recurs(lane, (struct gate_call){0, 0}))
         return first == LOOP_MAYBE ? LOOP_INSIDE : LOOP_UNSURE;
-    if (repeats_at(loop, check, view, stack) < REPEATS)
+    if (mire__sleep_is_yield(check->sampler) || repeats_at(loop, check, view, stack) < REPEATS)
         return first;
     know(loop, stack);
     return LOOP_WAITED;

@@ -23,6 +23,7 @@
 
 #define LOCKED_VALUE  2    /* of a futex: a lock with waiters */
 #define FUTEX_COMMAND 0x7f /* without its flags */
+#define YIELD_NS      100000
 
 static bool is_short(uint64_t milliseconds)
 {
@@ -30,22 +31,29 @@ static bool is_short(uint64_t milliseconds)
 }
 
 /*
- * Is the timeout of the call short? It is read from the caller's memory, mostly the stack, of which a copy exists from
- * within the call. The thread may have left the call since.
+ * A timeout of the call. It is read from the caller's memory, mostly the stack, of which a copy exists from within the
+ * call. The thread may have left the call since.
  */
-static bool is_short_at(const struct sampler *sampler, uint64_t address)
+static bool read_time(struct timespec *out, const struct sampler *sampler, uint64_t address)
 {
     const struct stack_snapshot *snapshot = &sampler->snapshot;
     uint64_t into = address - snapshot->stack_address;
-    int64_t time[2];
 
     if (address == 0)
         return false;
-    if (into < snapshot->stack_size && snapshot->stack_size - into >= sizeof(time))
-        memcpy(time, snapshot->stack + into, sizeof(time));
-    else if (mire__peek(time, address, sizeof(time)) != sizeof(time))
-        return false;
-    return time[0] == 0 && time[1] <= MIRE_WAIT_SHORT_MS * (int64_t)MIRE_NS_PER_MS;
+    if (into < snapshot->stack_size && snapshot->stack_size - into >= sizeof(*out)) {
+        memcpy(out, snapshot->stack + into, sizeof(*out));
+        return true;
+    }
+    return mire__peek(out, address, sizeof(*out)) == sizeof(*out);
+}
+
+static bool is_short_at(const struct sampler *sampler, uint64_t address)
+{
+    struct timespec time;
+
+    return read_time(&time, sampler, address) && time.tv_sec == 0 &&
+           time.tv_nsec <= MIRE_WAIT_SHORT_MS * (int64_t)MIRE_NS_PER_MS;
 }
 
 /* A wait for events. With a zero timeout it only looks, and is a call like others. */
@@ -175,4 +183,21 @@ bool mire__sleep_is_nap(const struct sampler *sampler)
     if (state->syscall == SYS_clock_nanosleep)
         return !(state->args[1] & TIMER_ABSTIME) && is_short_at(sampler, state->args[2]);
     return state->syscall == SYS_nanosleep && is_short_at(sampler, state->args[0]);
+}
+
+bool mire__sleep_is_yield(const struct sampler *sampler)
+{
+    const struct thread_state *state = &sampler->state;
+    struct timespec time, now = {0, 0};
+    uint64_t address = state->args[0];
+
+    if (state->syscall == SYS_clock_nanosleep) {
+        if (state->args[1] & TIMER_ABSTIME && clock_gettime((clockid_t)state->args[0], &now) != 0)
+            return false;
+        address = state->args[2];
+    } else if (state->syscall != SYS_nanosleep) {
+        return false;
+    }
+    return read_time(&time, sampler, address) &&
+           (time.tv_sec < now.tv_sec || (time.tv_sec == now.tv_sec && time.tv_nsec - now.tv_nsec <= YIELD_NS));
 }

@@ -27,4 +27,7 @@ enum sleep_kind mire__sleep_kind(const struct sampler *sampler, uint32_t tid, ui
 /* A sleep so short that it only yields the processor. A sleep until an absolute time is none: its length is unknown. */
 bool mire__sleep_is_nap(const struct sampler *sampler);
 
+/* A sleep of at most 0.1 ms, or until a time that has come: sleep(0) of a script, in a loop that computes. */
+bool mire__sleep_is_yield(const struct sampler *sampler);
+
 #endif
