@@ -152,6 +152,28 @@ class Apart(Served):
         self.maxDiff = None
         self.assertEqual(self.state(), before)
 
+    def test_a_thing_of_the_other_app_is_not_found_like_one_that_nobody_has(self):
+        own = json.loads(self.ask("GET", "/api/v1/apps/beta/issues")[1])["groups"][0]["issues"][0]["id"]
+        rule = {"name": MARK, "kind": "rate", "measure": "lag", "scope": "each", "bound": 2.5}
+        ids = self.ids() | {"rule": self.numbers(self.made("/alerts/rules", rule))}
+        nobody = dict.fromkeys(("comment", "channel", "job", "rule", "alert", "key"), 987654321) | {
+            "issue": "H-987654321", "report": str(uuid.uuid4()), "plugin": "x", "name": "nobody"}
+        bodies = {"/alerts/rules/{rule}": rule,
+                  "/alerts/rules/{rule}/snooze": {"hours": 1}, "/keys/{key}/rotate": {"days": 1}}
+        tried = 0
+        for method, path in self.routes():
+            things = re.findall(r"\{(issue|report|comment|job|rule|alert|channel|key)\}", path)
+            for last in {things[0], things[-1]} if things else ():
+                for given in (ids, nobody):
+                    known = {"issue": own} if last != "issue" else {}  # a thing below an issue that the app has
+                    asked = re.sub(r"\{(\w+)\}", lambda part: "beta" if part[1] == "app" else str((given | known)[part[1]]), path)
+                    body = next((body for end, body in bodies.items() if path.endswith(end)), {})
+                    with self.subTest(method=method, asked=asked):
+                        status, text = self.ask(method, asked, body=body if method in ("PUT", "POST") else None)
+                        self.assertEqual(status, 404, text)
+                        tried += 1
+        self.assertGreater(tried, 50)
+
     def state(self):
         """All of alpha that could be changed."""
         tables = ("issue", "issue_act", "issue_alias", "alert_channel", "rekey_job", "forget_job", "app_rules", "rollout_version", "event")

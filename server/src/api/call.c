@@ -15,6 +15,7 @@
 #include "rows/audit.h"
 #include "rows/demo.h"
 #include "rows/issue.h"
+#include "rows/issues.h"
 #include "rows/replica.h"
 #include "rows/rows.h"
 
@@ -271,12 +272,35 @@ int call_show(struct call *call)
     return rc ? rc : rows_shown_read(&call->issue, &call->view.many, call->tx, call->view.app, call->issue);
 }
 
+int call_no_issue(struct call *call)
+{
+    return call_missing(call, "App %s has no issue %.40s.", call->slug, request_param(call->request, 1));
+}
+
+int call_summary(struct issue_summary **out, struct call *call)
+{
+    size_t count;
+    int rc = rows_summaries_read(out, &count, call->tx, call->arena, &call->view, &call->issue, 1);
+
+    return rc || count ? rc : call_no_issue(call);
+}
+
 /* Nothing in the demo app is changed. */
 static int refuse_demo(struct call *call)
 {
     bool is_demo;
     int rc = rows_demo_is(&is_demo, call->tx, call->view.app);
     return rc || !is_demo ? rc : call_problem(call, 403, "demo.read_only", "Nothing in the demo app can be changed.");
+}
+
+static int find_issue(struct call *call)
+{
+    bool is_of;
+    int rc = call_show(call);
+
+    if (!rc)
+        rc = rows_issue_is_of(&is_of, call->tx, call->view.app, call->issue);
+    return rc || is_of ? rc : call_no_issue(call);
 }
 
 static int find_path(struct call *call, const struct call_kind *kind)
@@ -292,7 +316,7 @@ static int find_path(struct call *call, const struct call_kind *kind)
                             request_param(call->request, 1));
     if (rc == 0 && kind->writes)
         rc = refuse_demo(call);
-    return rc == 0 && kind->has_issue ? call_show(call) : rc;
+    return rc == 0 && kind->has_issue ? find_issue(call) : rc;
 }
 
 /* Begin reading from the replica. 0, or a fault if the replica is away or behind. */

@@ -42,7 +42,7 @@ typedef int (*call_answer)(struct call *call);
 struct call_kind {
     const char *const *names; /* query names it knows, NULL-ended; NULL: none */
     bool has_app;             /* the path's first parameter is an app */
-    bool has_issue;           /* and the second an issue */
+    bool has_issue;           /* and the second an issue of it */
     bool has_facets;          /* it filters by the facets of view->facets, which are among `names` */
     const char *table;        /* the lists of its answer that format=csv gives (api/csv.h), with blanks between: the one
                                  that table= names, else the first; NULL: none */
@@ -56,6 +56,14 @@ int call_run(void *api, struct request *request, struct reply *reply, const stru
 
 /* Replace call->issue by the issue that it is shown as. 0 or a fault. */
 int call_show(struct call *call);
+
+struct issue_summary;
+
+/* Read the summary of call->issue. 0, CALL_REPLIED (404: the app has no such issue), or a fault. */
+int call_summary(struct issue_summary **out, struct call *call);
+
+/* Answer 404: the app has no issue of the path's name. Returns CALL_REPLIED. */
+int call_no_issue(struct call *call);
 
 /* Answer 400: the parameter, its value, and what is allowed. Returns CALL_REPLIED. */
 int call_refuse(struct call *call, const char *name, const char *allowed);

@@ -263,6 +263,15 @@ int rows_issue_now_read(int64_t *issue, struct pg_tx *tx)
     return rc;
 }
 
+int rows_issue_is_of(bool *out, struct pg_tx *tx, int32_t app, int64_t issue)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_query(&rows, tx, "SELECT FROM issue WHERE app_id = $1 AND issue_id = $2", PG_INT4(app), PG_INT8(issue));
+
+    *out = !rc && pg_row_count(rows);
+    return rc;
+}
+
 int rows_issue_home_read(struct home *out, struct pg_tx *tx, struct arena *arena, int64_t issue)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;

@@ -101,6 +101,9 @@ struct home {
 /* Follow an emptied issue to the one that has its reports now; other issues stay as they are. 0 or a fault. */
 int rows_issue_now_read(int64_t *issue, struct pg_tx *tx);
 
+/* Does the app have the issue? 0 or a fault. */
+int rows_issue_is_of(bool *out, struct pg_tx *tx, int32_t app, int64_t issue);
+
 /* 0, READ_NONE or a fault. */
 int rows_issue_home_read(struct home *out, struct pg_tx *tx, struct arena *arena, int64_t issue);
 int rows_report_home_read(struct home *out, struct pg_tx *tx, struct arena *arena, const struct uuid *report);

@@ -209,7 +209,6 @@ static int answer_flame(struct call *call)
     struct issue_summary *summary;
     struct uuid one;
     uint64_t root;
-    size_t count;
     int64_t max;
     int rc;
 
@@ -219,11 +218,8 @@ static int answer_flame(struct call *call)
         return call_refuse(call, "root", "16 hex digits, a hash of the whole graph");
     if (report && !(text_is_uuid(report) && uuid_parse(&one, report, MIRE_UUID_TEXT - 1)))
         return call_refuse(call, "report", "the id of a report");
-    if ((rc = call_integer(&max, call, "max", 10, 200000, 20000)) ||
-        (rc = rows_summaries_read(&summary, &count, call->tx, call->arena, &call->view, &call->issue, 1)))
+    if ((rc = call_integer(&max, call, "max", 10, 200000, 20000)) || (rc = call_summary(&summary, call)))
         return rc;
-    if (count == 0)
-        return call_missing(call, "App %s has no issue %.40s.", call->slug, request_param(call->request, 1));
     if ((rc = choose_unit(&m, call, summary)) ||
         (rc = rows_event_totals_read(&totals, call->tx, call->arena, &call->view, call->issue)) ||
         (rc = merge(&m, call, report ? &one : NULL)))

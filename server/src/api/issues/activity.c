@@ -66,17 +66,6 @@ struct comment {
 static const struct bind_field fields[] = {
     {"text", MIRE_BIND_TEXT, offsetof(struct comment, text), .required = true, .max = COMMENT_MAX}};
 
-/* The app has the issue of the path. 0, CALL_REPLIED, or a fault. */
-static int check_issue(struct call *call)
-{
-    struct issue_summary *summary;
-    size_t count;
-    int rc = rows_summaries_read(&summary, &count, call->tx, call->arena, &call->view, &call->issue, 1);
-
-    return rc || count ? rc
-                       : call_missing(call, "App %s has no issue %.40s.", call->slug, request_param(call->request, 1));
-}
-
 static int answer_comment(struct call *call)
 {
     struct comment comment = {.text = ""};
@@ -85,8 +74,6 @@ static int answer_comment(struct call *call)
 
     if (!rc && !comment.text[strspn(comment.text, " \t\r\n")])
         return call_problem(call, 422, "comment.empty", "Write something first.");
-    if (!rc)
-        rc = check_issue(call);
     if (!rc)
         rc = rows_comment_add(&act, call->tx, call->view.app, call->issue, call->request->grant.who, comment.text);
     if (!rc)

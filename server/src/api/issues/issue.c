@@ -113,11 +113,8 @@ static int answer_issue(struct call *call)
     struct issue_facts facts;
     struct event_totals totals;
     struct issue_summary *summary;
-    size_t count;
-    int rc = rows_summaries_read(&summary, &count, call->tx, call->arena, &call->view, &call->issue, 1);
+    int rc = call_summary(&summary, call);
 
-    if (rc == 0 && count == 0)
-        return call_missing(call, "App %s has no issue %.40s.", call->slug, request_param(call->request, 1));
     if (rc == 0)
         rc = rows_event_totals_read(&totals, call->tx, call->arena, &call->view, call->issue);
     if (rc != 0)

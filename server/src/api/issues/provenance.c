@@ -113,11 +113,8 @@ static int answer_provenance(struct call *call)
 {
     struct json_writer *w = &call->json;
     struct issue_summary *summary;
-    size_t count;
-    int rc = rows_summaries_read(&summary, &count, call->tx, call->arena, &call->view, &call->issue, 1);
+    int rc = call_summary(&summary, call);
 
-    if (rc == 0 && count == 0)
-        return call_missing(call, "App %s has no issue %.40s.", call->slug, request_param(call->request, 1));
     if (rc != 0)
         return rc;
     json_write_open(w, NULL, '{');

@@ -200,7 +200,7 @@ static int regroup(struct call *call, struct regroup *asked, struct affected *al
     int rc = read_state(&before, &before_count, call, all);
 
     if (rc == 0 && (!before_count || before->issue != call->issue))
-        return call_missing(call, "App %s has no issue %.40s.", call->slug, request_param(call->request, 1));
+        return call_no_issue(call);
     if (rc == 0)
         rc = run(call, asked, &act, all);
     if (rc == 0)

@@ -70,15 +70,12 @@ static int answer_similar(struct call *call)
     struct nearby_hit hits[MIRE_NEARBY_MAX];
     struct issue_summary *summary;
     struct tree_part *trees;
-    size_t count, got = 0, kept = 0;
+    size_t count = 0, got = 0, kept = 0;
     int64_t limit;
     int rc;
 
-    if ((rc = call_integer(&limit, call, "limit", 1, MIRE_NEARBY_MAX, 5)) ||
-        (rc = rows_summaries_read(&summary, &count, call->tx, call->arena, &call->view, &call->issue, 1)))
+    if ((rc = call_integer(&limit, call, "limit", 1, MIRE_NEARBY_MAX, 5)) || (rc = call_summary(&summary, call)))
         return rc;
-    if (count == 0)
-        return call_missing(call, "App %s has no issue %.40s.", call->slug, request_param(call->request, 1));
     if ((rc = rows_trees_read(&trees, &count, call->tx, call->arena, &call->view, call->issue)))
         return rc;
     const struct nearby_question question = {.nearby = call->api->nearby,

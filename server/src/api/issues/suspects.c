@@ -161,13 +161,10 @@ static int answer_suspects(struct call *call)
 {
     struct files *files = arena_alloc(call->arena, sizeof *files);
     struct issue_summary *summary;
-    size_t count;
-    int rc = rows_summaries_read(&summary, &count, call->tx, call->arena, &call->view, &call->issue, 1);
+    int rc = call_summary(&summary, call);
 
     if (rc || !files)
         return rc ? rc : MIRE_FAULT_MEMORY;
-    if (!count)
-        return call_missing(call, "App %s has no issue %.40s.", call->slug, request_param(call->request, 1));
     files->arena = call->arena;
     rc = rows_stacks_read(call->tx, &call->view, call->issue, NULL, REPORTS_MAX, take_stack, files);
     return rc ? rc : put_suspects(call, version_of(call, summary), files);

@@ -114,10 +114,10 @@ static int answer_issue_memory(struct call *call)
     struct population own, healthy;
     struct issue_summary *summary;
     const char **systems = NULL;
-    size_t count, system_count = 0;
-    int rc = rows_summaries_read(&summary, &count, call->tx, call->arena, &call->view, &call->issue, 1);
+    size_t system_count = 0;
+    int rc = call_summary(&summary, call);
 
-    if (rc == 0 && (count == 0 || !summary->subject[0]))
+    if (rc == 0 && !summary->subject[0])
         return call_missing(call, "App %s has no issue of memory %.40s.", call->slug, request_param(call->request, 1));
     if (rc == 0)
         rc = rows_issue_memory_read(&own, call->tx, call->arena, &call->view, call->issue);

@@ -103,16 +103,12 @@ static int answer_reports(struct call *call)
     struct report_place from;
     struct issue_summary *summary;
     int64_t limit, kept;
-    size_t count;
     bool any;
     int rc;
 
     if ((rc = call_integer(&limit, call, "limit", 1, 200, 50)) || (rc = read_wanted(&wanted, &any, call)) ||
-        (rc = read_place(&from, call)) ||
-        (rc = rows_summaries_read(&summary, &count, call->tx, call->arena, &call->view, &call->issue, 1)))
+        (rc = read_place(&from, call)) || (rc = call_summary(&summary, call)))
         return rc;
-    if (count == 0)
-        return call_missing(call, "App %s has no issue %.40s.", call->slug, request_param(call->request, 1));
     if ((rc = rows_event_totals_read(&totals, call->tx, call->arena, &call->view, call->issue)) ||
         (rc = rows_reports_kept_read(&kept, call->tx, &call->view, call->issue)))
         return rc;

@@ -79,15 +79,12 @@ static int answer_post(struct call *call)
     struct ticket_asked asked = {0};
     struct tracker_row tracker;
     struct issue_summary *summary;
-    size_t count;
     int rc = call_body(&asked, call, fields, sizeof fields / sizeof *fields, "ticket");
 
     if (!rc && !asked.title[strspn(asked.title, " ")])
         return call_problem(call, 422, "ticket.wrong", "A ticket has a title.");
     if (!rc)
-        rc = rows_summaries_read(&summary, &count, call->tx, call->arena, &call->view, &call->issue, 1);
-    if (!rc && !count)
-        return call_missing(call, "App %s has no issue %.40s.", call->slug, request_param(call->request, 1));
+        rc = call_summary(&summary, call);
     if (!rc)
         rc = rows_tracker_read(&tracker, call->tx, call->arena, call->view.app);
     if (rc == READ_NONE)
