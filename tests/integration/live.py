@@ -4,6 +4,7 @@
 import http.client
 import json
 import pathlib
+import select
 import socket
 import sys
 import threading
@@ -14,8 +15,10 @@ sys.dont_write_bytecode = True
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "support")]
 
 from mired import Mired, report, report_id, scratch, until  # noqa: E402
+from people import People  # noqa: E402
 
 MOST = 1000  # MIRE_LIVE_MAX
+EACH = 100  # MIRE_LIVE_EACH
 HELD_S = 50
 
 
@@ -46,6 +49,55 @@ class Waiting:
         return event_of(body)
 
 
+def waiting_of(mired):
+    metrics = mired.ask("GET", "/metrics")[2].decode()
+    return int(metrics.split("\nmire_live_waiting ")[1].split("\n")[0])
+
+
+class EachTest(unittest.TestCase):
+    """One person does not take the places of all."""
+
+    def setUp(self):
+        folder = scratch("live")
+        self.addCleanup(folder.cleanup)
+        self.server = People(pathlib.Path(folder.name), "--address-connections-max=0", "--trusted-proxies=127.0.0.1")
+        self.addCleanup(self.server.stop)
+        self.key = self.server.key("shop", "read")
+        self.root = self.server.use(self.server.user("add", "root", "--server-admin"))
+        self.kim = self.server.use(self.server.user("add", "kim", "--role", "viewer"))
+        self.sent = []
+        self.addCleanup(lambda: [one.close() for one in self.sent])
+
+    def send(self, header):
+        one = socket.create_connection(("127.0.0.1", self.server.port))
+        one.sendall(f"GET /api/v1/apps/shop/live?seen={self.id} HTTP/1.1\r\nHost: 127.0.0.1\r\n{header}\r\n\r\n".encode())
+        self.sent.append(one)
+        return one
+
+    def refused(self, header):
+        """One more than may wait: the first answer, unless the machine is so busy that the first have waited long enough by then."""
+        for _ in range(5):
+            crowd = [self.send(header) for _ in range(EACH + 1)]
+            answer = select.select(crowd, [], [], 300)[0][0].recv(65536)
+            if not answer.startswith(b"HTTP/1.1 200"):
+                return answer.decode()
+        self.fail("nothing was refused")
+
+    def test_one_person_is_refused_and_others_wait(self):
+        self.id, _ = event_of(self.server.ask_as(self.root, "GET", "/api/v1/apps/shop/live")[2])
+        for header, others in ((f"Cookie: {self.root}", [f"Cookie: {self.kim}", f"Authorization: Bearer {self.key}"]),
+                               (f"Authorization: Bearer {self.key}", [f"Cookie: {self.kim}"])):
+            answer = self.refused(header)
+            self.assertTrue(answer.startswith("HTTP/1.1 429 "), answer)
+            self.assertIn("\r\nRetry-After: 60\r\n", answer)
+            for other in others:
+                before = waiting_of(self.server)
+                one = self.send(other)
+                until("another one waits", lambda: waiting_of(self.server) > before or select.select([one], [], [], 0)[0])
+                if select.select([one], [], [], 0)[0]:
+                    self.assertTrue(one.recv(65536).startswith(b"HTTP/1.1 200"))  # it has waited by now
+
+
 class LiveTest(unittest.TestCase):
     def setUp(self):
         folder = scratch("live")
@@ -61,8 +113,7 @@ class LiveTest(unittest.TestCase):
         return event_of(body)
 
     def waiting(self):
-        metrics = self.mired.ask("GET", "/metrics")[2].decode()
-        return int(metrics.split("\nmire_live_waiting ")[1].split("\n")[0])
+        return waiting_of(self.mired)
 
     def send(self):
         document = json.loads(report(report_id()))

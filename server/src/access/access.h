@@ -155,6 +155,12 @@ unsigned access_wait_to_sign_in(struct access *access, const char *name, const s
 /* The same before a provider is asked about a person; the limit is by address, and loopback has none. */
 unsigned access_wait_for_provider(struct access *access, const struct http_peer *client);
 
+/*
+ * The asker in a number, for limits a person: by account, by key, or by address (IPv6: the /64). 0: the user of this machine
+ * without an account.
+ */
+uint64_t access_asker(const struct http_grant *grant);
+
 /* Does the request come over TLS, as its host is reached by (public_url)? */
 bool access_is_secure(const struct access *access, const struct request *request);
 

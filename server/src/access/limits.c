@@ -62,6 +62,21 @@ static uint64_t name_of(const char *kind, const void *bytes, size_t len)
     return fnv_bytes(fnv_text(MIRE_HASH_START, kind), bytes, len) | 1;
 }
 
+/* One client has 64 bits of an IPv6 address. */
+static uint64_t name_of_address(const char *kind, const struct http_peer *client)
+{
+    return name_of(kind, client->address, http_peer_is_v4(client) ? 16 : 8);
+}
+
+uint64_t access_asker(const struct http_grant *grant)
+{
+    if (grant->account_id)
+        return name_of("account", &grant->account_id, sizeof grant->account_id);
+    if (grant->key_id)
+        return name_of("key of an asker", &grant->key_id, sizeof grant->key_id);
+    return http_peer_is_loopback(&grant->client) ? 0 : name_of_address("asker", &grant->client);
+}
+
 unsigned access_take_tokens(const char **what_out, struct access *access, const struct request *request,
                             const struct access_key *key)
 {
@@ -71,10 +86,10 @@ unsigned access_take_tokens(const char **what_out, struct access *access, const 
         const char *what;
         const struct access_rate *rate;
         uint64_t name;
-    } limits[] = {{"address", http_peer_is_loopback(&client) ? NULL : &options->address,
-                   name_of("address", client.address, http_peer_is_v4(&client) ? 16 : 8)},
-                  {"key", key->key_id ? &options->key : NULL, name_of("key", key->hash, sizeof key->hash)},
-                  {"app", key->app_id ? &options->app : NULL, name_of("app", &key->app_id, sizeof key->app_id)}};
+    } limits[] = {
+        {"address", http_peer_is_loopback(&client) ? NULL : &options->address, name_of_address("address", &client)},
+        {"key", key->key_id ? &options->key : NULL, name_of("key", key->hash, sizeof key->hash)},
+        {"app", key->app_id ? &options->app : NULL, name_of("app", &key->app_id, sizeof key->app_id)}};
     unsigned wait = 0;
     uint64_t now_ns = clock_mono_ns();
     pthread_mutex_lock(&access->mutex);
@@ -100,9 +115,7 @@ unsigned access_wait_to_sign_in(struct access *access, const char *name, const s
     unsigned wait = 0;
     for (; name[len] && len < sizeof folded; len++)
         folded[len] = (char)tolower((unsigned char)name[len]);
-    size_t network = http_peer_is_v4(client) ? 16 : 8;
-    uint64_t by_name = name_of("sign-in name", folded, len),
-             by_address = name_of("sign-in address", client->address, network);
+    uint64_t by_name = name_of("sign-in name", folded, len), by_address = name_of_address("sign-in address", client);
     uint64_t both = name_of("sign-in both", (const uint64_t[]){by_name, by_address}, 2 * sizeof by_name);
     const uint64_t names[] = {both, by_name, by_address, name_of("sign-in", "", 0)};
     pthread_mutex_lock(&access->mutex);
@@ -119,7 +132,7 @@ unsigned access_wait_for_provider(struct access *access, const struct http_peer 
     static const struct access_rate each = {1, 60};
     if (http_peer_is_loopback(client))
         return 0;
-    uint64_t name = name_of("provider", client->address, http_peer_is_v4(client) ? 16 : 8);
+    uint64_t name = name_of_address("provider", client);
     pthread_mutex_lock(&access->mutex);
     unsigned wait = buckets_take(&access->buckets, name, &each, clock_mono_ns());
     pthread_mutex_unlock(&access->mutex);

@@ -21,6 +21,7 @@ struct waiting {
     struct request *request;
     struct reply *reply;
     int32_t app;
+    uint64_t asker;
     struct news seen;
     uint64_t since_ns;
 };
@@ -72,19 +73,35 @@ bool live_parse(struct news *out, const char *id)
     return true;
 }
 
-int live_wait(struct live *live, struct request *request, struct reply *reply, int32_t app, const struct news *seen)
+static bool has_enough(const struct live *live, uint64_t asker)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; asker && i < live->count; i++)
+        count += live->board[i].asker == asker;
+    return count >= MIRE_LIVE_EACH;
+}
+
+int live_wait(struct live *live, struct request *request, struct reply *reply, int32_t app, uint64_t asker,
+              const struct news *seen)
 {
     pthread_mutex_lock(&live->mutex);
-    bool has_room = !live->stopping && live->count < MIRE_LIVE_MAX;
+    bool is_too_many = has_enough(live, asker);
+    bool has_room = !is_too_many && !live->stopping && live->count < MIRE_LIVE_MAX;
     if (has_room)
-        live->board[live->count++] = (struct waiting){request, reply, app, *seen, clock_mono_ns()};
+        live->board[live->count++] = (struct waiting){request, reply, app, asker, *seen, clock_mono_ns()};
     else
         live->refused++;
     if (has_room && live->count == 1)
         pthread_cond_signal(&live->more);
     pthread_mutex_unlock(&live->mutex);
-    return has_room ? MIRE_HTTP_LATER
-                    : reply_retry(reply, request, 60, "busy", "Too many pages wait for changes now. Try again later.");
+    if (has_room)
+        return MIRE_HTTP_LATER;
+    if (!is_too_many)
+        return reply_retry(reply, request, 60, "busy", "Too many pages wait for changes now. Try again later.");
+    reply_header(reply, "Retry-After", "60");
+    return reply_error(reply, request, 429, "too_often", "%d requests of yours wait for changes. Close some pages.",
+                       MIRE_LIVE_EACH);
 }
 
 /* Take one off the board, and answer it. */

@@ -14,7 +14,8 @@
 #include "http/http.h"
 #include "rows/news.h"
 
-#define MIRE_LIVE_MAX 1000 /* requests that wait; more are answered 503 */
+#define MIRE_LIVE_MAX  1000 /* requests that wait; more are answered 503 */
+#define MIRE_LIVE_EACH 100  /* of them of one asker; more are answered 429 */
 
 struct live;
 struct pg;
@@ -24,10 +25,12 @@ int live_start(struct live **out, struct pg *pg);
 
 /*
  * Answer when the news of the app are no longer `seen`, or after 50 seconds with the same. New reports alone are
- * announced five seconds after the request came, so that a page does not load again with every batch. MIRE_HTTP_LATER,
- * or MIRE_HTTP_DONE with a problem in the reply. Any thread.
+ * announced five seconds after the request came, so that a page does not load again with every batch. `asker`: a number of
+ * the person or address (access_asker); 0 has no limit of its own. MIRE_HTTP_LATER, or MIRE_HTTP_DONE with a problem in the
+ * reply. Any thread.
  */
-int live_wait(struct live *live, struct request *request, struct reply *reply, int32_t app, const struct news *seen);
+int live_wait(struct live *live, struct request *request, struct reply *reply, int32_t app, uint64_t asker,
+              const struct news *seen);
 
 /* Fill the reply with an event with these news. MIRE_HTTP_DONE, or a fault. */
 int live_announce(struct reply *reply, const struct news *news);

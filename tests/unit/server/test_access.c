@@ -376,6 +376,27 @@ static void whoever_comes_too_often_is_told_when_to_come_again(void **state)
         assert_int_equal(ask(f, MIRE_HTTP_POST, MIRE_MAY_INGEST, GOOD), 0);
 }
 
+static uint64_t asker_of(int64_t account, int64_t key, const char *address)
+{
+    struct http_grant grant = {.account_id = account, .key_id = key};
+    assert_true(http_peer_parse(&grant.client, address));
+    return access_asker(&grant);
+}
+
+static void an_asker_is_a_person_a_key_or_an_address(void **state)
+{
+    (void)state;
+    assert_int_equal(asker_of(7, 0, "192.0.2.1"), asker_of(7, 0, "2001:db8::1"));
+    assert_int_not_equal(asker_of(7, 0, "192.0.2.1"), asker_of(8, 0, "192.0.2.1"));
+    assert_int_equal(asker_of(0, 7, "192.0.2.1"), asker_of(0, 7, "127.0.0.1"));
+    assert_int_not_equal(asker_of(0, 7, "192.0.2.1"), asker_of(7, 0, "192.0.2.1"));
+    assert_int_not_equal(asker_of(0, 0, "192.0.2.1"), asker_of(0, 0, "192.0.2.2"));
+    assert_int_equal(asker_of(0, 0, "2001:db8::1"), asker_of(0, 0, "2001:db8::ffff"));
+    assert_int_not_equal(asker_of(0, 0, "2001:db8::1"), asker_of(0, 0, "2001:db8:0:1::1"));
+    assert_int_equal(asker_of(0, 0, "127.0.0.1"), 0);
+    assert_int_not_equal(asker_of(7, 0, "127.0.0.1"), 0);
+}
+
 static void a_host_is_an_address_or_named(void **state)
 {
     (void)state;
@@ -452,6 +473,7 @@ int main(void)
         WITH_FIXTURE(a_crowd_of_unknown_keys_costs_few_queries),
         WITH_FIXTURE(a_network_thread_does_not_wait_for_keys),
         WITH_FIXTURE(whoever_comes_too_often_is_told_when_to_come_again),
+        cmocka_unit_test(an_asker_is_a_person_a_key_or_an_address),
         WITH_FIXTURE(a_host_is_an_address_or_named),
         WITH_FIXTURE(a_foreign_page_may_not_ask),
     };

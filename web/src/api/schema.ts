@@ -604,7 +604,7 @@ export interface paths {
         };
         /**
          * Wait for a change of the data on the pages of an app.
-         * @description A server-sent event with an end, for EventSource. Without an id, or with one that is no longer the newest, the answer comes at once; otherwise when something changes, or after 50 seconds with the same id. New reports alone are announced after 5 seconds.
+         * @description A server-sent event with an end, for EventSource. Without an id, or with one that is no longer the newest, the answer comes at once; otherwise when something changes, or after 50 seconds with the same id. New reports alone are announced after 5 seconds. One person, key or address has 100 requests that wait; more are answered 429. A server has 1,000 of all; more are answered 503.
          */
         get: operations["waitLive"];
         put?: never;

@@ -4,6 +4,7 @@
 #include "api/call.h"
 #include "api/handlers.h"
 
+#include "access/access.h"
 #include "base/fault.h"
 #include "live/live.h"
 
@@ -32,7 +33,8 @@ static int answer_live(struct call *call)
 
 static int wait_live(struct call *call)
 {
-    return live_wait(call->api->live, call->request, call->reply, call->view.app, call->kept);
+    return live_wait(call->api->live, call->request, call->reply, call->view.app, access_asker(&call->request->grant),
+                     call->kept);
 }
 
 int get_live(void *api, struct request *request, struct reply *reply)
