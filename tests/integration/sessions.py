@@ -24,8 +24,9 @@ THRESHOLD_MS, HANG_MS = 500, 1000
 WANTED = {"mire_rollout": 1, "plugins": {"session": {"ppm": 1000000}}}
 REFUSED = {"mire_rollout": 1, "plugins": {"session": {"ppm": 0}}}
 PYTHON = sys.executable
-WAIT = "import os,select,subprocess,sys,time\nwait = select.poll().poll\nwait(20)\n"
-HANG = WAIT + "end = time.monotonic() + 1\nwhile time.monotonic() < end: pass\nwait(20)\n"
+WAIT = ("import os,select,subprocess,sys,time\nwait = select.poll().poll\nwait(20)\n"
+        "def compute(seconds):\n end = time.monotonic() + seconds\n while time.monotonic() < end: pass\n")
+HANG = WAIT + "compute(1)\nwait(20)\n"
 
 
 def unpack(body):
@@ -206,9 +207,9 @@ class SessionsTest(unittest.TestCase):
             "helpers of a shell": ("sh", "-c", f"{helper}; {helper}; {PYTHON} -c '{HANG}'; {helper}"),
             "executed by a shell": ("sh", "-c", f"{helper}; exec {PYTHON} -c '{HANG}'"),
             "executed thrice": (PYTHON, "-c", WAIT + f"os.execvp('sh', ['sh', '-c', '''exec {PYTHON} -c \"{HANG}\"'''])"),
-            "a server that forks": (PYTHON, "-c", WAIT + "for i in range(6):\n if os.fork() == 0:\n  wait(20)\n  if i == 3: time.sleep(1)\n"
+            "a server that forks": (PYTHON, "-c", WAIT + "for i in range(6):\n if os.fork() == 0:\n  wait(20)\n  if i == 3: compute(1)\n"
                                     "  wait(20)\n  os._exit(0)\nfor i in range(6): os.wait()\nwait(20)\n"),
-            "a helper that is killed": (PYTHON, "-c", WAIT + "if os.fork() == 0:\n wait(20)\n time.sleep(1)\n os.kill(os.getpid(), 9)\n"
+            "a helper that is killed": (PYTHON, "-c", WAIT + "if os.fork() == 0:\n wait(20)\n compute(1)\n os.kill(os.getpid(), 9)\n"
                                         "os.wait()\nwait(20)\n"),
             "without a loop": ("sh", "-c", "true; true"),
         }
@@ -269,7 +270,7 @@ class SessionsTest(unittest.TestCase):
 
     def test_what_is_held_back_counts(self):
         trial = self.trial()
-        self.assertEqual(trial.python(WAIT + "for i in range(4):\n time.sleep(0.7)\n wait(20)\n"), 0)
+        self.assertEqual(trial.python(WAIT + "for i in range(4):\n compute(0.7)\n wait(20)\n"), 0)
         self.assertEqual(trial.run("true"), 0)  # tells what was held back after the last report
         self.assert_told(trial, 2)
         self.assertGreaterEqual(trial.server.hangs(), 4)
