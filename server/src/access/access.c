@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/fault.h"
 #include "base/metric.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -198,7 +199,7 @@ static int judge_person(struct access *access, const struct request *request, st
         return MIRE_HTTP_ADMITTED;
     atomic_fetch_add_explicit(&access->refused, 1, memory_order_relaxed);
     if (asker->role == MIRE_ACCESS_NOBODY) /* the app is as good as none */
-        return reply_error(reply, request, 404, NULL, "There is no app \"%.63s\".", app);
+        return reply_error(reply, request, 404, NULL, "There is no app \"%.*s\".", TEXT_CUT(app, 63));
     return reply_error(reply, request, 403, "role", "This needs the role %s%s%.63s; you are %s. Ask an admin for it.",
                        access_role_name(least), *app ? " in " : "", app, access_role_name(asker->role));
 }

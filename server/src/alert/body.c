@@ -65,9 +65,10 @@ static const char *markdown(const struct body *b)
     const struct alert_text *t = b->text;
     const char *ack = t->ack_url ? arena_printf(b->arena, " · [Acknowledge](%s)", t->ack_url) : "";
 
-    return arena_printf(b->arena, "**%.300s**\n\n%.2000s\n\n%s\n\n[Open](%.600s)%.600s",
-                        without(b->arena, t->title, signs), without(b->arena, t->verdict, signs), t->spark, t->url,
-                        ack ? ack : "");
+    const char *title = without(b->arena, t->title, signs), *verdict = without(b->arena, t->verdict, signs);
+
+    return arena_printf(b->arena, "**%.*s**\n\n%.*s\n\n%s\n\n[Open](%.600s)%.600s", TEXT_CUT(title, 300),
+                        TEXT_CUT(verdict, 2000), t->spark, t->url, ack ? ack : "");
 }
 
 static void write_webhook(struct body *b)
@@ -123,7 +124,8 @@ static void write_slack(struct body *b)
     json_write_text(w, "type", "section");
     json_write_open(w, "text", '{');
     json_write_text(w, "type", "mrkdwn");
-    json_write_text(w, "text", arena_printf(b->arena, "*%.300s*\n%.2000s\n%s", title, verdict, t->spark));
+    json_write_text(
+        w, "text", arena_printf(b->arena, "*%.*s*\n%.*s\n%s", TEXT_CUT(title, 300), TEXT_CUT(verdict, 2000), t->spark));
     json_write_close(w, '}');
     json_write_close(w, '}');
     json_write_open(w, NULL, '{');
@@ -197,7 +199,8 @@ static void write_pagerduty(struct body *b)
     json_write_text(w, "dedup_key",
                     t->alert ? arena_printf(b->arena, "mire-%s-%lld", t->app, (long long)t->alert) : id);
     json_write_open(w, "payload", '{');
-    json_write_text(w, "summary", arena_printf(b->arena, "%.300s. %.700s", t->title, t->verdict));
+    json_write_text(w, "summary",
+                    arena_printf(b->arena, "%.*s. %.*s", TEXT_CUT(t->title, 300), TEXT_CUT(t->verdict, 700)));
     json_write_text(w, "source", t->app);
     json_write_text(w, "severity", !strcmp(t->occasion, "test") ? "info" : "warning");
     json_write_text(w, "timestamp", b->at);

@@ -131,14 +131,15 @@ static bool answer_is_good(struct hook_outcome *out, const char *kind, const str
                 !code;
     json_fini(&json);
     if (!good)
-        snprintf(out->why, sizeof out->why, "answered %.150s", answer->bytes ? answer->bytes : "nothing");
+        text_format(out->why, sizeof out->why, "answered %.*s",
+                    TEXT_CUT(answer->bytes ? answer->bytes : "nothing", 150));
     return good;
 }
 
 static void judge(struct hook_outcome *out, const struct exchange_answer *answer, const char *kind)
 {
     if (*answer->why)
-        snprintf(out->why, sizeof out->why, "%s", answer->why);
+        text_format(out->why, sizeof out->why, "%s", answer->why);
     else if (answer->status / 100 != 2)
         snprintf(out->why, sizeof out->why, "answered %ld", answer->status);
     else

@@ -10,6 +10,7 @@
 #include "api/body.h"
 #include "api/params.h"
 #include "base/id.h"
+#include "base/text.h"
 #include "model/category.h"
 #include "rows/apps.h"
 #include "rows/audit.h"
@@ -53,8 +54,8 @@ void call_etag(struct request *request, struct reply *reply, const void *body, s
 int call_refuse(struct call *call, const char *name, const char *allowed)
 {
     const char *value = request_query(call->request, name);
-    reply_error(call->reply, call->request, 400, "parameter", "Parameter %s is \"%.60s\"; allowed: %s.", name,
-                value ? value : "", allowed);
+    reply_error(call->reply, call->request, 400, "parameter", "Parameter %s is \"%.*s\"; allowed: %s.", name,
+                TEXT_CUT(value ? value : "", 60), allowed);
     return CALL_REPLIED;
 }
 
@@ -64,7 +65,7 @@ int call_missing(struct call *call, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    text_vformat(text, sizeof text, format, args);
     va_end(args);
     reply_error(call->reply, call->request, 404, NULL, "%s", text);
     return CALL_REPLIED;
@@ -76,7 +77,7 @@ int call_problem(struct call *call, int status, const char *code, const char *fo
     va_list args;
 
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    text_vformat(text, sizeof text, format, args);
     va_end(args);
     reply_error(call->reply, call->request, status, code, "%s", text);
     return CALL_REPLIED;
@@ -174,8 +175,8 @@ static int check_names(struct call *call, const struct call_kind *kind)
         for (n = 0; names[n]; n++)
             snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", n ? ", " : "", names[n]);
         reply_error(call->reply, call->request, 400, "parameter",
-                    twice ? "Parameter %.60s is given twice." : "Parameter %.60s is unknown; known: %s.", name,
-                    names[0] ? known : "none");
+                    twice ? "Parameter %.*s is given twice." : "Parameter %.*s is unknown; known: %s.",
+                    TEXT_CUT(name, 60), names[0] ? known : "none");
         return CALL_REPLIED;
     }
 
@@ -310,10 +311,10 @@ static int find_path(struct call *call, const struct call_kind *kind)
     call->slug = request_param(call->request, 0);
     int rc = rows_app_read(&call->view.app, call->tx, call->slug);
     if (rc == READ_NONE)
-        return call_missing(call, "There is no app \"%.63s\".", call->slug);
+        return call_missing(call, "There is no app \"%.*s\".", TEXT_CUT(call->slug, 63));
     if (rc == 0 && kind->has_issue && issue_parse(&call->issue, request_param(call->request, 1)) != 0)
-        return call_missing(call, "\"%.40s\" is no issue; they look like I-1042 or M-77.",
-                            request_param(call->request, 1));
+        return call_missing(call, "\"%.*s\" is no issue; they look like I-1042 or M-77.",
+                            TEXT_CUT(request_param(call->request, 1), 40));
     if (rc == 0 && kind->writes)
         rc = refuse_demo(call);
     return rc == 0 && kind->has_issue ? find_issue(call) : rc;

@@ -6,6 +6,7 @@
 #include "rows/audit.h"
 #include "rows/demo.h"
 #include "rows/rows.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -40,7 +41,7 @@ static int begin(struct change *change, struct pg *pg)
         return change_refuse(change, 403, "demo.read_only", "Nothing in the demo app can be changed.");
     if (rc != READ_NONE)
         return rc;
-    reply_error(change->reply, change->request, 404, NULL, "There is no app \"%.63s\".", slug);
+    reply_error(change->reply, change->request, 404, NULL, "There is no app \"%.*s\".", TEXT_CUT(slug, 63));
     return 1;
 }
 

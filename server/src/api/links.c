@@ -4,6 +4,7 @@
 #include "api/params.h"
 #include "api/parts.h"
 #include "base/clock.h"
+#include "base/text.h"
 #include "document/document.h"
 #include "model/resolved.h"
 #include "rows/apps.h"
@@ -216,7 +217,7 @@ static int answer_issue_link(struct call *call)
     if (ticket)
         name[len - 3] = '\0';
     if (issue_parse(&call->issue, name) != 0)
-        return call_missing(call, "\"%.40s\" is no issue; they look like I-1042 or M-77.", name);
+        return call_missing(call, "\"%.*s\" is no issue; they look like I-1042 or M-77.", TEXT_CUT(name, 40));
     int rc = rows_issue_home_read(&home, call->tx, call->arena, call->issue);
     if (rc == 0)
         rc = see(call, &home);
@@ -240,7 +241,7 @@ static int answer_report_link(struct call *call)
     struct uuid id;
 
     if (!text_is_uuid(name) || !uuid_parse(&id, name, MIRE_UUID_TEXT - 1))
-        return call_missing(call, "\"%.40s\" is no report id.", name);
+        return call_missing(call, "\"%.*s\" is no report id.", TEXT_CUT(name, 40));
     int rc = rows_report_home_read(&home, call->tx, call->arena, &id);
     if (rc == 0)
         rc = see(call, &home);

@@ -11,6 +11,7 @@
  */
 #include "api/call.h"
 #include "api/handlers.h"
+#include "base/text.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -106,7 +107,7 @@ static int send_file(const struct api *api, struct request *request, struct repl
 
 static int no_such_file(struct request *request, struct reply *reply)
 {
-    return reply_error(reply, request, 404, NULL, "There is no file %.150s.", request->path);
+    return reply_error(reply, request, 404, NULL, "There is no file %.*s.", TEXT_CUT(request->path, 150));
 }
 
 int get_asset(void *context, struct request *request, struct reply *reply)

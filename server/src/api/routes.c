@@ -5,6 +5,7 @@
 #include "access/access.h"
 #include "api/call.h"
 #include "api/handlers.h"
+#include "base/text.h"
 
 /* Bytes of a body. */
 #define SYMBOLS_MAX  (1u << 30)  /* a debug file; what all bodies together may take bounds it further */
@@ -164,6 +165,6 @@ const size_t api_route_count = sizeof api_routes / sizeof *api_routes;
 int get_no_such_call(void *api, struct request *request, struct reply *reply)
 {
     (void)api;
-    return reply_error(reply, request, 404, NULL, "There is no endpoint at %.150s; schema/api/openapi.yaml lists them.",
-                       request->path);
+    return reply_error(reply, request, 404, NULL, "There is no endpoint at %.*s; schema/api/openapi.yaml lists them.",
+                       TEXT_CUT(request->path, 150));
 }

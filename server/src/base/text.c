@@ -164,6 +164,28 @@ static size_t cut_at_end(const unsigned char *s, size_t len)
     return 0;
 }
 
+size_t text_vformat(char *out, size_t room, const char *format, va_list args)
+{
+    int len = vsnprintf(out, room, format, args);
+    size_t kept = len < 0 ? 0 : (size_t)len;
+
+    if (kept >= room) {
+        kept = room - 1;
+        kept -= cut_at_end((const unsigned char *)out, kept);
+    }
+    out[kept] = '\0';
+    return kept;
+}
+
+size_t text_format(char *out, size_t room, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    size_t len = text_vformat(out, room, format, args);
+    va_end(args);
+    return len;
+}
+
 void text_add_valid(struct text *text, const char *bytes, size_t len)
 {
     const unsigned char *s = (const unsigned char *)bytes;

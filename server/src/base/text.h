@@ -7,8 +7,10 @@
 #ifndef MIRE_BASE_TEXT_H
 #define MIRE_BASE_TEXT_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 struct text {
     char *bytes; /* malloc'd; NULL while empty */
@@ -49,6 +51,19 @@ static inline size_t text_cut(const char *bytes, size_t len, size_t most)
         most--;
     return most;
 }
+
+/* The same of a string; NULL has no bytes. */
+static inline int text_cut_string(const char *string, size_t most)
+{
+    return string ? (int)text_cut(string, strlen(string), most) : 0;
+}
+
+/* Both arguments of "%.*s": a string, cut like that. `string` is evaluated twice. */
+#define TEXT_CUT(string, most) text_cut_string(string, most), string
+
+/* Format into `out`, which has room for a NUL, too. What does not fit is cut between characters. Result: bytes without NUL. */
+__attribute__((format(printf, 3, 4))) size_t text_format(char *out, size_t room, const char *format, ...);
+__attribute__((format(printf, 3, 0))) size_t text_vformat(char *out, size_t room, const char *format, va_list args);
 
 static inline bool text_failed(const struct text *text)
 {

@@ -4,6 +4,7 @@
 #include "daemon/config_table.h"
 
 #include "base/scope.h"
+#include "base/text.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -63,7 +64,8 @@ static int read_line(struct config *config, struct problem *problem, char *line,
     name = trim(name);
     int setting = find(name, strlen(name));
     if (setting < 0) {
-        problem_set(problem, "config", "%.100s:%d: there is no setting %.40s.", config->file, number, name);
+        problem_set(problem, "config", "%.100s:%d: there is no setting %.*s.", config->file, number,
+                    TEXT_CUT(name, 40));
         return -1;
     }
     return set(config, problem, setting, trim(value), "file");
@@ -117,7 +119,7 @@ static int read_flag(struct config *config, struct problem *problem, char *const
     bool is_file = len == strlen("--config") && !strncmp(arg, "--config", len);
     int setting = len > 2 && !strncmp(arg, "--", 2) ? find(arg + 2, len - 2) : -1;
     if (setting < 0 && !is_file) {
-        problem_set(problem, "config", "There is no flag %.80s.", arg);
+        problem_set(problem, "config", "There is no flag %.*s.", TEXT_CUT(arg, 80));
         return -1;
     }
     const char *value = NULL;
@@ -126,7 +128,7 @@ static int read_flag(struct config *config, struct problem *problem, char *const
     else if (**args)
         value = *(*args)++;
     if (!value) {
-        problem_set(problem, "config", "%.80s needs a value.", arg);
+        problem_set(problem, "config", "%.*s needs a value.", TEXT_CUT(arg, 80));
         return -1;
     }
     if (is_file)

@@ -2,6 +2,7 @@
 #include "decode/anr.h"
 
 #include "wire/limits.h"
+#include "base/text.h"
 
 #include <stdio.h>
 
@@ -209,13 +210,14 @@ static void note_cycle(struct anr *anr, int32_t first)
     int32_t at = first;
     for (int i = 0; i < CYCLE_MAX && len < sizeof text; i++) {
         const struct anr_thread *thread = thread_at(anr, (size_t)at);
-        len += (size_t)snprintf(text + len, sizeof text - len, "\"%.40s\" waits for <0x%08llx>, held by ", thread->name,
-                                (unsigned long long)thread->monitor);
+        len += (size_t)snprintf(text + len, sizeof text - len, "\"%.*s\" waits for <0x%08llx>, held by ",
+                                TEXT_CUT(thread->name, 40), (unsigned long long)thread->monitor);
         at = thread->owner;
         if (at == first)
             break;
     }
-    build_note(&anr->build, "lock cycle: %s\"%.40s\"", len < sizeof text ? text : "", thread_at(anr, (size_t)at)->name);
+    build_note(&anr->build, "lock cycle: %s\"%.*s\"", len < sizeof text ? text : "",
+               TEXT_CUT(thread_at(anr, (size_t)at)->name, 40));
 }
 
 /* Report each cycle once, for its first thread in the dump. */

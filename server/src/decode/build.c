@@ -157,8 +157,7 @@ const char *build_printf(struct build *build, const char *format, ...)
     char text[MIRE_WIRE_TEXT_MAX];
     va_list args;
     va_start(args, format);
-    int len = vsnprintf(text, sizeof text, format, args);
+    size_t len = text_vformat(text, sizeof text, format, args);
     va_end(args);
-    size_t most = len < 0 ? 0 : (size_t)len;
-    return build_text(build, text, most < sizeof text ? most : sizeof text - 1);
+    return build_text(build, text, len);
 }

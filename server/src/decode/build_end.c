@@ -2,6 +2,7 @@
 #include "decode/build_context.h"
 
 #include "base/id.h"
+#include "base/text.h"
 #include "wire/limits.h"
 
 #include <stdarg.h>
@@ -34,10 +35,10 @@ void build_note(struct build *build, const char *format, ...)
     char text[512];
     va_list args;
     va_start(args, format);
-    int len = vsnprintf(text, sizeof text, format, args);
+    size_t len = text_vformat(text, sizeof text, format, args);
     va_end(args);
     const char *const *notes = build->notes.rows;
-    const char *line = build_text(build, text, len < 0 ? 0 : (size_t)len < sizeof text ? (size_t)len : sizeof text - 1);
+    const char *line = build_text(build, text, len);
     for (size_t i = 0; i < build->notes.count; i++)
         if (!strcmp(notes[i], line))
             return;

@@ -3,6 +3,7 @@
  */
 #include "decode/decode.h"
 #include "decode/formats.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -56,7 +57,7 @@ enum decode_outcome decode_report(struct report *out, struct arena *arena, struc
 {
     *fault = (struct decode_fault){0};
     if (strcmp(format, MIRE_FORMAT_MIRE) != 0) { /* every other one is written as Mire's own before it is stored */
-        snprintf(fault->text, sizeof fault->text, "unknown format %.40s", format);
+        snprintf(fault->text, sizeof fault->text, "unknown format %.*s", TEXT_CUT(format, 40));
         return MIRE_DECODE_UNKNOWN;
     }
     char *plain;

@@ -7,6 +7,7 @@
 #include "decode/input.h"
 
 #include "base/id.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -35,7 +36,7 @@ static enum decode_outcome read_inner(struct reading *r, const struct input_valu
 
 static void set_text(struct decode_fault *fault, const char *format, va_list args)
 {
-    vsnprintf(fault->text, sizeof fault->text, format, args);
+    text_vformat(fault->text, sizeof fault->text, format, args);
 }
 
 enum decode_outcome foreign_wrong(struct foreign *foreign, const char *path, const char *format, ...)
@@ -215,7 +216,7 @@ static enum decode_outcome read_input(struct reading *r)
 {
     const struct format *format = r->each->format ? format_find(r->each->format) : NULL;
     if (r->each->format && !format) {
-        snprintf(r->fault->text, sizeof r->fault->text, "unknown format %.40s", r->each->format);
+        snprintf(r->fault->text, sizeof r->fault->text, "unknown format %.*s", TEXT_CUT(r->each->format, 40));
         return MIRE_DECODE_UNKNOWN;
     }
     enum decode_outcome outcome = input_begin(&r->input, r->fault, r->each);

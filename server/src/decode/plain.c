@@ -3,6 +3,7 @@
  * body, regardless of the size in the body.
  */
 #include "decode/decode.h"
+#include "base/text.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -237,7 +238,7 @@ enum decode_outcome decode_plain(char **plain_out, size_t *plain_len_out, struct
         return MIRE_DECODE_OK;
     }
 
-    snprintf(fault->text, sizeof fault->text, "unknown encoding %.40s", encoding);
+    snprintf(fault->text, sizeof fault->text, "unknown encoding %.*s", TEXT_CUT(encoding, 40));
     return MIRE_DECODE_UNKNOWN;
 }
 

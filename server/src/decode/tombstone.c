@@ -5,6 +5,7 @@
 #include "decode/when.h"
 
 #include "wire/limits.h"
+#include "base/text.h"
 
 #include <stdio.h>
 
@@ -92,7 +93,7 @@ void tombstone_finish(struct build *build, const struct tombstone_crash *crash, 
     if (!build->samples.count)
         build_note(build, "the crashed thread has no stack in it");
     if (crash->message[0] && !crash->java)
-        build_note(build, "abort message: %.400s", crash->message);
+        build_note(build, "abort message: %.*s", TEXT_CUT(crash->message, 400));
 }
 
 /* ---- protobuf ---- */
@@ -140,8 +141,10 @@ static bool read_cause(struct tombstone *t, struct proto message)
 {
     struct proto_field field;
     while (proto_next(&field, &message))
-        if (field.number == 1)
-            build_note(&t->build, "cause: %.400s", text_of(t, &field));
+        if (field.number == 1) {
+            const char *cause = text_of(t, &field);
+            build_note(&t->build, "cause: %.*s", TEXT_CUT(cause, 400));
+        }
     return ended(t, &message);
 }
 

@@ -19,6 +19,7 @@
 #include "decode/when.h"
 
 #include "wire/limits.h"
+#include "base/text.h"
 
 #include <stdio.h>
 
@@ -140,7 +141,8 @@ static void read_exception(struct tomb_text *t, struct line_span line)
     } else {
         bool cause = span_take(&line, "Caused by: ");
         if (cause)
-            build_note(t->build, "the stack is that of the exception that caused \"%.200s\"", t->crash.message);
+            build_note(t->build, "the stack is that of the exception that caused \"%.*s\"",
+                       TEXT_CUT(t->crash.message, 200));
         if (cause || !t->crash.message[0]) {
             t->crash.message = build_text(t->build, line.at, line.len);
             t->anr->frame_count = 0;
@@ -201,7 +203,7 @@ static bool read_key(struct tomb_text *t, struct line_span line)
     if (take_value(&value, t->build, line, "Start time:"))
         return read_time(&t->start_ms, value), true;
     if (take_value(&value, t->build, line, "Cause:"))
-        return build_note(t->build, "cause: %.400s", value), true;
+        return build_note(t->build, "cause: %.*s", TEXT_CUT(value, 400)), true;
     return read_pid(t, line) || read_signal(t, line);
 }
 

@@ -63,7 +63,7 @@ static enum rules_outcome wrong_word(struct rules_fault *fault, unsigned line, c
                                      const char *instead)
 {
     fault->line = line;
-    snprintf(fault->text, sizeof fault->text, "%s: %.30s; write %s", what, word, instead);
+    snprintf(fault->text, sizeof fault->text, "%s: %.*s; write %s", what, TEXT_CUT(word, 30), instead);
     return MIRE_RULES_WRONG;
 }
 

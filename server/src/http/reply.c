@@ -4,6 +4,7 @@
 #include "http/http.h"
 
 #include "base/fault.h"
+#include "base/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -104,7 +105,7 @@ int reply_error(struct reply *reply, const struct request *request, int status, 
     va_list args;
     problem.code = code;
     va_start(args, format);
-    vsnprintf(problem.text, sizeof problem.text, format, args);
+    text_vformat(problem.text, sizeof problem.text, format, args);
     va_end(args);
     return reply_problem(reply, request, status, &problem);
 }

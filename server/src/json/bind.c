@@ -4,6 +4,7 @@
 #include "json/bind.h"
 
 #include "base/fact.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -50,7 +51,7 @@ enum bind_outcome bind_wrong(struct bind *bind, const char *format, ...)
         len += put_step(fault->path + len, sizeof fault->path - len, &bind->path[i]);
     va_list args;
     va_start(args, format);
-    vsnprintf(fault->text, sizeof fault->text, format, args);
+    text_vformat(fault->text, sizeof fault->text, format, args);
     va_end(args);
     return MIRE_BIND_WRONG;
 }

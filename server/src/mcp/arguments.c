@@ -2,6 +2,7 @@
 #include "mcp/inside.h"
 
 #include "base/scope.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -25,7 +26,7 @@ void mcp_fail(struct mcp_call *call, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    vsnprintf(why, sizeof why, format, args);
+    text_vformat(why, sizeof why, format, args);
     va_end(args);
     text_fini(&call->out);
     text_add_valid(&call->out, why, strlen(why));

@@ -13,6 +13,7 @@
 #include "base/fault.h"
 #include "base/id.h"
 #include "base/scope.h"
+#include "base/text.h"
 
 #include <sodium.h>
 #include <stdio.h>
@@ -204,7 +205,7 @@ static int check_return(const char **secret_out, char why[MIRE_OIDC_WHY], const 
     if (back->issuer ? strcmp(back->issuer, provider->issuer) != 0 : provider->sends_issuer)
         return fail(why, OIDC_UNTRUSTED, "the answer is of another issuer");
     if (back->error) {
-        snprintf(why, MIRE_OIDC_WHY, "the provider answers \"%.60s\"", back->error);
+        text_format(why, MIRE_OIDC_WHY, "the provider answers \"%.*s\"", TEXT_CUT(back->error, 60));
         return OIDC_REFUSED;
     }
     if (!back->code || !*back->code || strlen(back->code) > CODE_MAX)
@@ -251,8 +252,9 @@ static int redeem(struct json *json, struct text *answer, char why[MIRE_OIDC_WHY
     if (status == 200 && is_object)
         return OIDC_DONE;
     const char *error = is_object ? oidc_member(arena, json, 0, "error") : "";
-    snprintf(why, MIRE_OIDC_WHY, "the provider does not take the code: %ld %.60s%s", status, error ? error : "",
-             error && !strcmp(error, "invalid_client") ? "; check oidc_client_id and oidc_client_secret_file" : "");
+    text_format(why, MIRE_OIDC_WHY, "the provider does not take the code: %ld %.*s%s", status,
+                TEXT_CUT(error ? error : "", 60),
+                error && !strcmp(error, "invalid_client") ? "; check oidc_client_id and oidc_client_secret_file" : "");
     return status >= 500 ? OIDC_UNREACHABLE : OIDC_REFUSED;
 }
 

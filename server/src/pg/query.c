@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +42,7 @@ int pg_complain(struct pg_tx *tx, const PGresult *result, const char *sql)
     bool is_lost = tx->broken || PQstatus(tx->conn) != CONNECTION_OK;
     int fault = is_lost ? MIRE_FAULT_AWAY : pg_fault_of(state ? state : "XX000");
 
-    snprintf(tx->complaint, sizeof tx->complaint, "%s", primary ? primary : PQerrorMessage(tx->conn));
+    text_format(tx->complaint, sizeof tx->complaint, "%s", primary ? primary : PQerrorMessage(tx->conn));
     tx->broken = tx->broken || is_lost;
     bool is_expected = tx->mode == MIRE_PG_GLANCE && fault == MIRE_FAULT_TIMEOUT;
     enum log_level level = fault == MIRE_FAULT_SQL ? MIRE_LOG_ERROR : MIRE_LOG_WARN;

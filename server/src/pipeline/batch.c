@@ -15,6 +15,7 @@
 #include "base/fault.h"
 #include "base/id.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "rows/apps.h"
 
 #include <stdio.h>
@@ -25,7 +26,7 @@ static void explain(struct item *item, int rc)
 {
     const char *complaint = rc == MIRE_FAULT_SQL ? pg_complaint(item->tx) : "";
     if (rc < 0)
-        snprintf(item->reason, sizeof item->reason, "%s%s%s", fault_name(rc), complaint[0] ? ": " : "", complaint);
+        text_format(item->reason, sizeof item->reason, "%s%s%s", fault_name(rc), complaint[0] ? ": " : "", complaint);
 }
 
 static void log_failure(const struct work *work, const struct item *item, const char *stage, bool is_final)

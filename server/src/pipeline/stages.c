@@ -3,6 +3,7 @@
  */
 #include "pipeline/stages.h"
 #include "base/path.h"
+#include "base/text.h"
 #include "fetch/mappings.h"
 #include "pipeline/kinds.h"
 #include "pipeline/known.h"
@@ -45,6 +46,7 @@ static int run_decode(struct item *item)
 {
     struct decode_fault fault;
     const struct inbox_claim *claim = &item->claim;
+    const char *path;
     switch (decode_report(&item->report, item->arena, &fault, claim->format, claim->encoding, claim->body,
                           claim->body_len)) {
     case MIRE_DECODE_OK:
@@ -53,10 +55,11 @@ static int run_decode(struct item *item)
     case MIRE_DECODE_NO_MEMORY:
         return MIRE_FAULT_MEMORY;
     case MIRE_DECODE_MALFORMED:
-        snprintf(item->reason, sizeof item->reason, "byte %zu: %s", fault.position, fault.text);
+        text_format(item->reason, sizeof item->reason, "byte %zu: %s", fault.position, fault.text);
         return MIRE_STAGE_UNUSABLE;
     case MIRE_DECODE_WRONG:
-        snprintf(item->reason, sizeof item->reason, "%.150s: %.150s", fault.path[0] ? fault.path : "/", fault.text);
+        path = fault.path[0] ? fault.path : "/";
+        text_format(item->reason, sizeof item->reason, "%.*s: %.*s", TEXT_CUT(path, 150), TEXT_CUT(fault.text, 150));
         return MIRE_STAGE_UNUSABLE;
     case MIRE_DECODE_TOO_BIG:
     case MIRE_DECODE_UNKNOWN:
@@ -64,7 +67,7 @@ static int run_decode(struct item *item)
     case MIRE_DECODE_UNREADABLE:
         break;
     }
-    snprintf(item->reason, sizeof item->reason, "%s", fault.text);
+    text_format(item->reason, sizeof item->reason, "%s", fault.text);
     return MIRE_STAGE_UNUSABLE;
 }
 

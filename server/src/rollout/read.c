@@ -3,6 +3,7 @@
 
 #include "model/context.h"
 #include "wire/limits.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -28,7 +29,7 @@ static enum bind_outcome check_members(struct bind *bind, uint32_t at, const cha
         if (!*known) {
             const char *text = "";
             bind_text(&text, bind, name, WORD_MAX_CHARS);
-            return bind_wrong(bind, "has a member \"%.40s\", which is not known here", text);
+            return bind_wrong(bind, "has a member \"%.*s\", which is not known here", TEXT_CUT(text, 40));
         }
     }
     return outcome;
@@ -239,8 +240,8 @@ static enum bind_outcome read_leave_out(struct bind *bind, void *out, uint32_t a
     for (size_t i = 0; !outcome && i < words->count; i++) {
         bytes += strlen(words->words[i]) + 1;
         if (!is_part(words->words[i]))
-            return bind_wrong(bind, "has \"%.40s\"; words are state, scene, user, crumbs, tags, flags, tag:NAME",
-                              words->words[i]);
+            return bind_wrong(bind, "has \"%.*s\"; words are state, scene, user, crumbs, tags, flags, tag:NAME",
+                              TEXT_CUT(words->words[i], 40));
     }
     if (!outcome && bytes > MIRE_WIRE_LEAVE_OUT_MAX)
         return bind_wrong(bind, "has more than %u bytes of words", MIRE_WIRE_LEAVE_OUT_MAX);

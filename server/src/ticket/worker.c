@@ -7,6 +7,7 @@
 #include "base/fault.h"
 #include "base/log.h"
 #include "base/scope.h"
+#include "base/text.h"
 #include "base/vault.h"
 #include "rows/ticket.h"
 
@@ -52,7 +53,7 @@ static void take_answer(struct attempt *attempt, const struct exchange_answer *a
     size_t len = text_cut(bytes, answer->body.len, 150);
 
     if (*answer->why)
-        snprintf(attempt->why, sizeof attempt->why, "%s", answer->why);
+        text_format(attempt->why, sizeof attempt->why, "%s", answer->why);
     else
         snprintf(attempt->why, sizeof attempt->why, "answered %ld %.*s", answer->status, (int)len,
                  text_is_valid(bytes, len) ? bytes : "");

@@ -10,6 +10,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -136,6 +137,23 @@ static void a_text_in_any_encoding_becomes_utf8(void **state)
     }
 }
 
+static void a_text_is_cut_between_characters(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {{"caf\xc3\xa9", "caf"},     {"abc\xe2\x82\xac", "abc"},
+                                          {"a\xf0\x9f\x98\x80", "a"}, {"ab\xc3\xa9", "ab\xc3\xa9"},
+                                          {"abcdef", "abcd"},         {"", ""}};
+    char room[5], whole[16];
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_int_equal(text_format(room, sizeof room, "%s", rows[i][0]), strlen(rows[i][1]));
+        assert_string_equal(room, rows[i][1]);
+        snprintf(whole, sizeof whole, "<%.*s>", TEXT_CUT(rows[i][0], 4));
+        assert_int_equal(strlen(whole), strlen(rows[i][1]) + 2);
+        assert_memory_equal(whole + 1, rows[i][1], strlen(rows[i][1]));
+    }
+    assert_int_equal(text_cut_string(NULL, 4), 0);
+}
+
 static void log_lines_have_fields(void **state)
 {
     (void)state;
@@ -195,6 +213,7 @@ int main(void)
         cmocka_unit_test(a_key_has_its_form_and_a_hash),
         cmocka_unit_test(text_escapes_for_json),
         cmocka_unit_test(a_text_in_any_encoding_becomes_utf8),
+        cmocka_unit_test(a_text_is_cut_between_characters),
         cmocka_unit_test(log_lines_have_fields),
         cmocka_unit_test(instants_are_written_in_utc),
         cmocka_unit_test(a_histogram_adds_up),

@@ -6,6 +6,7 @@
 #include "api/handlers.h"
 #include "api/params.h"
 #include "api/parts.h"
+#include "base/text.h"
 #include "base/vault.h"
 #include "rows/alert.h"
 #include "rows/outbox.h"
@@ -246,7 +247,7 @@ int alerts_number(int64_t *out, struct call *call, const char *what)
 {
     if (integer_parse(out, request_param(call->request, 1), 1, INT64_MAX) == 0)
         return 0;
-    return call_missing(call, "\"%.40s\" is no number of a %s.", request_param(call->request, 1), what);
+    return call_missing(call, "\"%.*s\" is no number of a %s.", TEXT_CUT(request_param(call->request, 1), 40), what);
 }
 
 int alerts_done(struct call *call, int64_t id)

@@ -8,6 +8,7 @@
 #include "rows/issue.h"
 #include "rows/issues.h"
 #include "rows/reports.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -160,8 +161,8 @@ static int put_flame(struct call *call, struct merging *m, int64_t total, int64_
         return MIRE_FAULT_MEMORY;
     int format = format_asked(call);
     if (format < (int)(sizeof formats / sizeof *formats)) {
-        const char *title =
-            arena_printf(call->arena, "%s %.40s: %.200s", call->slug, request_param(call->request, 1), m->title);
+        const char *title = arena_printf(call->arena, "%s %.40s: %.*s", call->slug, request_param(call->request, 1),
+                                         TEXT_CUT(m->title, 200));
         return title ? put_export(call, &(struct flame_export){&view, title, units[m->unit]}, format)
                      : MIRE_FAULT_MEMORY;
     }

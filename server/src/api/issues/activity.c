@@ -8,6 +8,7 @@
 #include "api/params.h"
 #include "api/parts.h"
 #include "base/fault.h"
+#include "base/text.h"
 #include "rows/activity.h"
 #include "rows/audit.h"
 #include "rows/triage.h"
@@ -96,7 +97,7 @@ static int answer_remove(struct call *call)
     int64_t act;
 
     if (integer_parse(&act, request_param(call->request, 2), 1, INT64_MAX) != 0)
-        return call_missing(call, "\"%.40s\" is no number of a comment.", request_param(call->request, 2));
+        return call_missing(call, "\"%.*s\" is no number of a comment.", TEXT_CUT(request_param(call->request, 2), 40));
     int rc = rows_comment_remove(call->tx, call->view.app, call->issue, act, whose, grant->who);
     if (rc == TRIAGE_NONE)
         return call_missing(call, "This issue has no such comment of yours.");

@@ -8,6 +8,7 @@
 #include "api/params.h"
 #include "api/parts.h"
 #include "base/fault.h"
+#include "base/text.h"
 #include "rows/audit.h"
 #include "rows/issue.h"
 #include "rows/issues.h"
@@ -128,7 +129,7 @@ static int check_assignee(struct call *call, const char *name)
         if (!strcmp(people[i], name))
             return 0;
     return call_problem(call, 422, "triage.assignee",
-                        "\"%.100s\" may not see this app: give the account a role in it first.", name);
+                        "\"%.*s\" may not see this app: give the account a role in it first.", TEXT_CUT(name, 100));
 }
 
 /* Resolved without a version: in the newest there is. */

@@ -11,6 +11,7 @@
 #include "api/handlers.h"
 #include "api/people/people.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "oidc/oidc.h"
 #include "rows/apps.h"
 #include "rows/audit.h"
@@ -230,10 +231,10 @@ static int add_account(struct account_row *out, struct call *call, const struct 
     if (rc)
         return rc == ACCOUNT_THERE ? MIRE_FAULT_RACED : rc;
     call->request->grant.who = out->name;
-    return call_audit(
-        call, &(struct audit_row){.action = "account.added",
-                                  .subject = out->name,
-                                  .reason = arena_printf(call->arena, "OpenID subject %.300s", person->subject)});
+    return call_audit(call, &(struct audit_row){.action = "account.added",
+                                                .subject = out->name,
+                                                .reason = arena_printf(call->arena, "OpenID subject %.*s",
+                                                                       TEXT_CUT(person->subject, 300))});
 }
 
 static int find_account(struct account_row *out, bool *is_new, struct call *call, const struct oidc_person *person)

@@ -7,6 +7,7 @@
 #include "api/params.h"
 #include "rows/audit.h"
 #include "rows/credential.h"
+#include "base/text.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -91,7 +92,7 @@ int people_of_path(struct account_row *out, struct call *call, size_t param)
     int rc = name ? rows_account_find(out, call->tx, call->arena, name) : ACCOUNT_NONE;
 
     if (rc == ACCOUNT_NONE)
-        return call_missing(call, "There is no account \"%.100s\".", request_param(call->request, param));
+        return call_missing(call, "There is no account \"%.*s\".", TEXT_CUT(request_param(call->request, param), 100));
     return rc;
 }
 
@@ -122,7 +123,8 @@ int people_number(int64_t *out, struct call *call, size_t param, const char *wha
 {
     if (integer_parse(out, request_param(call->request, param), 1, INT64_MAX) == 0)
         return 0;
-    return call_missing(call, "\"%.40s\" is no number of a %s.", request_param(call->request, param), what);
+    return call_missing(call, "\"%.*s\" is no number of a %s.", TEXT_CUT(request_param(call->request, param), 40),
+                        what);
 }
 
 int people_commit(struct call *call)

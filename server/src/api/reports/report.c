@@ -8,6 +8,7 @@
 #include "model/resolved.h"
 #include "rows/reports.h"
 #include "rows/rows.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -320,7 +321,7 @@ int report_find(struct report_position *position, struct resolved *doc, struct c
 
     *doc = unreadable;
     if (pick_of(&pick, &id, name) != 0) {
-        call_missing(call, "\"%.40s\" is no report; name one by its id, latest, first or worst.", name);
+        call_missing(call, "\"%.*s\" is no report; name one by its id, latest, first or worst.", TEXT_CUT(name, 40));
         return CALL_REPLIED;
     }
     int rc = rows_report_read(position, call->tx, call->arena, &call->view, call->issue, pick, &id);

@@ -8,6 +8,7 @@
 #include "api/parts.h"
 
 #include "base/fault.h"
+#include "base/text.h"
 #include "rows/apps.h"
 #include "rows/audit.h"
 #include "rows/demo.h"
@@ -89,7 +90,8 @@ int post_rekey(void *context, struct request *request, struct reply *reply)
     if (!rc)
         rc = rows_app_read(&ask.app_id, tx, request_param(request, 0));
     if (rc == READ_NONE)
-        return reply_error(reply, request, 404, NULL, "There is no app \"%.63s\".", request_param(request, 0));
+        return reply_error(reply, request, 404, NULL, "There is no app \"%.*s\".",
+                           TEXT_CUT(request_param(request, 0), 63));
     if (!rc)
         rc = rows_demo_is(&is_demo, tx, ask.app_id);
     if (!rc && is_demo)
