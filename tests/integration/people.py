@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 import unittest
+import urllib.parse
 
 sys.dont_write_bytecode = True
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "support")]
@@ -290,6 +291,28 @@ class Tokens(Shared):
 
 
 class Audit(Shared):
+    def test_the_command_line_tells_what_the_page_tells(self):
+        """Of a key that is rotated or revoked, the scope and the whole label, which is longer in bytes than in letters."""
+        server, label = self.server, "\u00e9\u20ac" * 75
+        server.mire("key", "create", "told", "--label", label, "--data-dir", server.data)
+        server.mire("key", "rotate", "told", server.sql("SELECT max(key_id) FROM access_key")[0], "--data-dir", server.data)
+        number = server.sql("SELECT max(key_id) FROM access_key")[0]
+        server.mire("key", "revoke", "told", number, "--data-dir", server.data)
+        rows = server.audit(self.root, "/api/v1/apps/told/audit")
+        self.assertEqual([(row["action"], row["before"], row["after"]) for row in rows],
+                         [("key.revoked", f"ingest: {label}", ""), ("key.rotated", f"ingest: {label}", f"key {number}"),
+                          ("key.made", "", f"ingest, 0 days: {label}")])
+
+    def test_a_message_cuts_between_characters(self):
+        for path in ("/api/v1/apps/{}/issues", "/i/{}", "/r/{}", "/api/v1/nothing/{}", "/api/v1/accounts/{}", "/api/v1/apps?{}=1"):
+            for shift in ("", "x", "xy"):
+                name = urllib.parse.quote(shift + "\u20ac" * 100)
+                method, body = ("PUT", {"is_server_admin": False, "is_disabled": False, "role": ""}) if "accounts" in path else ("GET", None)
+                status, _, answer = self.server.ask_as(self.root, method, path.format(name), body)
+                self.assertIn(status, (400, 404), path)
+                detail = json.loads(answer)["detail"]
+                self.assertNotIn("\ufffd", detail)
+
     def test_every_change_is_written_down(self):
         server, root = self.server, self.root
         server.key("audited", "ingest")

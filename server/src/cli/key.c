@@ -9,7 +9,10 @@
 #include "cli/say.h"
 
 #include "access/access.h"
+#include "base/arena.h"
 #include "base/clock.h"
+#include "base/fault.h"
+#include "base/text.h"
 #include "rows/apps.h"
 #include "rows/audit.h"
 #include "rows/key.h"
@@ -20,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ARENA_BYTES  (1u << 20)
 #define OVERLAP_DAYS 7 /* a rotated key goes on being good */
 
 struct key_command {
@@ -59,30 +63,33 @@ static int print_dsn(struct key_command *keys, const char *key)
 }
 
 /* Write down what was done. 0 or a fault. */
-static int audit(struct pg_tx *tx, int32_t app, const char *action, int64_t key, const char *after)
+static int audit(struct pg_tx *tx, int32_t app, const char *action, int64_t key, const char *before, const char *after)
 {
     char subject[32];
 
     snprintf(subject, sizeof subject, "key %" PRId64, key);
-    return cli_audit(tx, &(struct audit_row){.app = app, .action = action, .subject = subject, .after = after});
+    return cli_audit(
+        tx, &(struct audit_row){.app = app, .action = action, .subject = subject, .before = before, .after = after});
 }
 
 static int create(char key_out[MIRE_KEY_TEXT], const struct key_command *keys)
 {
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
-    char after[300];
+    MIRE_SCOPED(text_fini) struct text after = {0};
     int days = keys->days < 0 ? 0 : (int)keys->days;
     int64_t number;
     int32_t app;
     int rc = pg_begin(&tx, keys->database.pg, MIRE_PG_WRITE);
 
-    snprintf(after, sizeof after, "%s, %d days: %.200s", keys->scope, days, keys->label);
+    text_printf(&after, "%s, %d days: %s", keys->scope, days, keys->label);
+    if (!rc && text_failed(&after))
+        rc = MIRE_FAULT_MEMORY;
     if (!rc)
         rc = rows_app_ensure(&app, tx, keys->app);
     if (!rc)
         rc = rows_key_add(&number, key_out, tx, app, keys->scope, keys->label, days);
     if (!rc)
-        rc = audit(tx, app, "key.made", number, after);
+        rc = audit(tx, app, "key.made", number, NULL, after.bytes);
     return rc ? rc : pg_commit(&tx);
 }
 
@@ -157,11 +164,14 @@ static int no_key(const struct key_command *keys, int64_t number)
 static int change(char key_out[MIRE_KEY_TEXT], const struct key_command *keys, int64_t number, int64_t overlap_s)
 {
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    MIRE_SCOPED(arena_fini) struct arena arena;
+    const char *before = NULL;
     char after[64] = "";
     int64_t fresh;
     int32_t app;
     int rc = pg_begin(&tx, keys->database.pg, MIRE_PG_WRITE);
 
+    arena_init(&arena, ARENA_BYTES);
     if (!rc)
         rc = rows_app_read(&app, tx, keys->app);
     if (rc == READ_NONE)
@@ -169,10 +179,12 @@ static int change(char key_out[MIRE_KEY_TEXT], const struct key_command *keys, i
     if (!rc)
         rc = overlap_s < 0 ? rows_key_end(tx, app, number)
                            : rows_key_replace(&fresh, key_out, tx, app, number, overlap_s);
+    if (!rc)
+        rc = rows_key_tell(&before, tx, &arena, app, number);
     if (!rc && overlap_s >= 0)
         snprintf(after, sizeof after, "key %" PRId64, fresh);
     if (!rc)
-        rc = audit(tx, app, overlap_s < 0 ? "key.revoked" : "key.rotated", number, after);
+        rc = audit(tx, app, overlap_s < 0 ? "key.revoked" : "key.rotated", number, before, after);
     return rc ? rc : pg_commit(&tx);
 }
 
