@@ -17,6 +17,38 @@ async function sql(server, statement) {
   return execFileSync('psql', ['-h', socket, '-U', 'mire', '-d', 'postgres', '-Atc', statement]).toString().trim();
 }
 
+/* The list, an issue of it with all its reports, and one report, which is compared with healthy processes; as the API has them. */
+async function theMemoryPages(server, page) {
+  const api = (path) => getJson(`${server.url}/api/v1/apps/demo${path}`);
+  const list = await api('/issues?t=30d&kind=foom,memory&by=place&sort=auto');
+  assert.equal(list.groups[0].issues[0].caller1, 'thumbnail_cache_put', 'the leak that is new comes first');
+  const above = list.groups.slice(1).map((group) => group.above_bytes);
+  assert.ok(above.length > 2, 'older leaks follow');
+  assert.deepEqual(above, [...above].sort((a, b) => b - a), 'by bytes above healthy');
+  const kill = list.groups[0].issues.find((issue) => issue.category === 'foom');
+  await page.goto(`${server.url}/demo/memory?t=30d`);
+  await settle(page);
+  assert.equal(await page.locator('table.issues').first().getByText(/M-\d+/).count(), list.groups.length);
+  await page.getByText('thumbnail_cache_put').first().waitFor();
+
+  const path = `/demo/memory/${kill.id}?t=30d`;
+  const { reports, healthy } = await api(`/issues/${kill.id}/memory?t=30d`);
+  assert.ok(reports === kill.totals.reports && healthy.reports > 20, `${reports} reports, ${healthy.reports} baselines`);
+  await page.goto(`${server.url}${path}&tab=all`);
+  await page.getByText(`by ${healthy.reports} baselines`).waitFor();
+  await page.goto(`${server.url}${path}&tab=held`);
+  await page.getByText('Killed: out of memory.').waitFor();
+  await page.getByText(/of \d+ baselines of/).waitFor();
+  const stacks = await page.getByRole('region', { name: 'Stacks of Bitmap' }).textContent();
+  assert.match(stacks, /(9\d|100)\s%.*thumbnail_cache_put\s*Culprit/);
+  for (const name of ['CSV', 'JSON', 'pprof']) {
+    await page.goto(`${server.url}${path}&tab=${name === 'pprof' ? 'flame' : 'held'}`);
+    const href = await page.getByRole('link', { name, exact: true }).first().getAttribute('href');
+    const file = Buffer.from(await (await fetch(new URL(href, server.url))).arrayBuffer());
+    assert.ok(file.length > 400, `${name}: ${file.length} bytes`);
+  }
+}
+
 await play(async (server, browser) => {
   const { page, complaints } = await openPage(browser);
   const change = (method, path, body) =>
@@ -33,10 +65,13 @@ await play(async (server, browser) => {
   await until('all is worked on', async () => (await getJson(`${server.url}/api/v1/apps/demo/overview?t=30d`)).waiting === 0);
   const { issues } = await getJson(`${server.url}/api/v1/apps/demo/changes?t=30d`);
   assert.match(JSON.stringify(issues[0]), /decode_thumbnails/, 'the planted hang is the first change');
+  assert.equal(issues.filter(({ issue, verdict }) => issue.subject === 'Bitmap' && verdict === 'new').length, 2, 'the leak and its kills are new');
   await page.reload();
   await settle(page);
   await page.getByText('decode_thumbnails').first().waitFor();
   assert.equal(await page.getByRole('link', { name: 'Settings' }).count(), 0, 'it is not offered');
+
+  await theMemoryPages(server, page);
 
   // Nothing is offered that would be refused, and everything that is tried is refused.
   await page.goto(`${server.url}/demo/issues/${issues[0].issue.id}?t=30d`);

@@ -159,20 +159,64 @@ class Occurrence(unittest.TestCase):
         self.counters_agree()
 
     def test_a_seeded_app(self):
-        """mire seed: the workers take every report once, the counters agree, and the planted hang stands out."""
-        told = self.mired.mire("seed", "seeded", "--reports=2000", f"--days={KEEP_DAYS - 1}", f"--data-dir={self.mired.data}")
+        """mire seed: the workers take every report once, the counters agree, the planted hang stands out, and so does the leak."""
+        told = self.mired.mire("seed", "seeded", "--reports=5000", f"--days={KEEP_DAYS - 1}", f"--data-dir={self.mired.data}")
         made, late, twice = (int(re.search(pattern, told)[1]) for pattern in (r"^(\d+) reports", r"(\d+) came", r"(\d+) twice"))
-        self.assertTrue(1400 < made < 2600 and late > made / 10 and twice > 5, told)
+        self.assertTrue(3500 < made < 6500 and late > made / 10 and twice > 5, told)
         mired.until("all is worked on", lambda: self.mired.sql("SELECT count(*) FROM inbox") == ["0"])
         mine = "app_id = (SELECT app_id FROM app WHERE slug = 'seeded')"
-        count = f"SELECT (SELECT count(*) FROM event WHERE {mine}) + (SELECT count(*) FROM session WHERE {mine})"
-        self.assertEqual(self.mired.sql(count), [str(made)])
+        counts = [int(self.mired.sql(f"SELECT count(*) FROM {table} WHERE {mine}")[0]) for table in ("event", "session", "memory_baseline")]
+        self.assertEqual(sum(counts), made)
+        self.assertGreater(counts[2], 20)
         self.assertEqual(self.mired.sql("SELECT count(*) FROM dead_letter"), ["0"])
         self.counters_agree()
         share = f"""SELECT (100 * avg((caller1 = 'decode_thumbnails')::int))::int FROM event JOIN issue USING (issue_id)
                     JOIN version USING (version_id) WHERE event.{mine} AND (version = '1.4.0') = """
         self.assertLess(int(self.mired.sql(share + "false")[0]), 10)
         self.assertGreater(int(self.mired.sql(share + "true")[0]), 20)
+        self.check_seeded_memory(mine)
+
+    def check_seeded_memory(self, mine):
+        """Healthy processes, one leak that stands out, kills as many as the sessions tell; every report of memory adds up."""
+        self.assertEqual(self.mired.get("/apps/seeded/healthy")["reports"], int(self.mired.sql(f"SELECT count(*) FROM memory_baseline WHERE {mine}")[0]))
+        issues = self.mired.get(f"/apps/seeded/issues?t={KEEP_DAYS}d&kind=foom,memory&sort=-above")["groups"]
+        self.assertEqual([group["above_bytes"] for group in issues], sorted((group["above_bytes"] for group in issues), reverse=True))
+        issues = [issue for group in issues for issue in group["issues"]]
+        planted = [issue for issue in issues if issue["caller1"] == "thumbnail_cache_put"]
+        self.assertEqual({issue["subject"] for issue in planted}, {"Bitmap"})
+        new = f"SELECT count(*) FROM event JOIN version USING (version_id) JOIN issue USING (issue_id) WHERE event.{mine} AND subject <> '' AND version = '1.4.0'"
+        self.assertGreater(3 * int(self.mired.sql(new + " AND caller1 = 'thumbnail_cache_put'")[0]), int(self.mired.sql(new)[0]))
+        reports = 0
+        for issue in issues:
+            for row in self.mired.get(f"/apps/seeded/issues/{issue['id']}/reports?t={KEEP_DAYS}d&limit=200")["reports"]:
+                self.check_memory(issue, row, self.mired.get(f"/apps/seeded/issues/{issue['id']}/reports/{row['id']}/memory?t={KEEP_DAYS}d"))
+                reports += 1
+        self.assertEqual(self.mired.sql(f"SELECT count(*) FROM event WHERE {mine} AND category IN ('foom', 'memory')"), [str(reports)])
+        self.assertGreater(reports, 5)
+        told = {row["version"]: row["foom_percent"]["value"] for row in self.mired.get(f"/apps/seeded/versions?t={KEEP_DAYS}d")["versions"]}
+        rows = self.mired.sql(f"SELECT version, 100.0 * sum(fooms) / sum(ends) FROM session JOIN version USING (version_id) WHERE session.{mine} GROUP BY 1")
+        self.assertEqual(len(rows), len(told))
+        for version, percent in (row.split("|") for row in rows):
+            self.assertAlmostEqual(told[version], float(percent), delta=0.001)
+        self.assertEqual(max(told, key=told.get), "1.4.0")
+
+    def check_memory(self, issue, row, memory):
+        """The parts of a footprint add up to it, and the stacks of a category to no more than it; the subject is far above the healthy."""
+        counted = [category for category in memory["categories"] if category["kind"] != "gauge" and not category["of_allocator"]]
+        self.assertEqual(sum(category["held_bytes"] for category in counted), memory["footprint_bytes"])
+        self.assertLess(memory["footprint_bytes"], memory["limit_bytes"])
+        blocks = [category for category in counted if category["kind"] in ("heap", "object")]
+        self.assertEqual(sum(category["live_bytes"] for category in blocks), memory["live_bytes"])
+        self.assertEqual(sum(category["live_count"] for category in blocks), memory["live_count"])
+        self.assertEqual(sum(category["live_bytes"] for category in memory["categories"] if category["kind"] == "vm"), memory["mapped_bytes"])
+        for at, category in enumerate(memory["categories"]):
+            stacks = [stack["bytes"] for stack in memory["stacks"] if stack["category"] == at]
+            self.assertEqual(len(stacks), category["stack_count"])
+            self.assertTrue(not stacks or 0.9 * category["live_bytes"] < sum(stacks) <= category["live_bytes"], category)
+        subject = next(category for category in memory["categories"] if category["name"] == issue["subject"])
+        self.assertEqual((subject["suspect"]["rank"], subject["held_bytes"]), (1, row["subject_bytes"]))
+        self.assertGreater(subject["held_bytes"], 3 * (subject["healthy_bytes"] or 0))
+        self.assertEqual(memory["exit"] and memory["exit"]["verdict"], "foom" if issue["category"] == "foom" else None)
 
     def test_the_library_tells_its_clock(self):
         """A program that is killed while it hangs: the next start tells, and the kill counts when it happened."""

@@ -47,9 +47,9 @@ static int run(struct seeding *seeding)
     }
     say(stdout,
         "%" PRId64 " reports of %" PRId64 " days wait for mired: %" PRId64 " came more than an hour late, %" PRId64
-        " twice, %" PRId64 " are by a wrong clock.\n%s is frequent in version %s.\n",
+        " twice, %" PRId64 " are by a wrong clock.\nThe hang of %s and the memory of %s are frequent in version %s.\n",
         counts.made, seeding->seed.days, counts.late, counts.doubled, counts.wrong_clocks, seed_planted(function),
-        seed_planted_version());
+        seed_planted_leak(), seed_planted_version());
     return CLI_DONE;
 }
 
@@ -86,7 +86,8 @@ int cli_seed(int argc, char **argv)
         .synopsis = "[OPTION]... APP",
         .about =
             "Fill an app with sample reports to try the dashboard; the app is created if it does not exist. One hang "
-            "becomes frequent with version 1.4.0. Some reports come hours or days late, some devices have a wrong "
+            "and one leak become frequent with version 1.4.0. Some reports come hours or days late, some devices have "
+            "a wrong "
             "clock, and some reports come twice. mired processes the reports while it runs.\n\n" CLI_DATABASE_ABOUT};
     struct seeding seeding = {.seed = {.reports = 10000, .days = 30, .state = 1}, .database = {.command = "mire seed"}};
     int status = CLI_FAILED;

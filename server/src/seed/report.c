@@ -9,8 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define SAMPLE_MS 50
-#define FRAMES    5 /* of a stack: four of the app, one of the C library */
+#define SAMPLE_MS       50
+#define LIMIT_BYTES_MAX (3ull << 30)
+#define FRAMES          5 /* of a stack: four of the app, one of the C library */
 
 static const char *const verbs[] = {"decode", "load", "sort", "layout", "parse", "compress", "index", "merge"};
 static const char *const nouns[] = {"thumbnails", "bookmarks", "messages", "fonts", "history"};
@@ -43,33 +44,47 @@ const char *seed_planted(char room[MIRE_SEED_FUNCTION])
     return room;
 }
 
+static const struct model {
+    const char *name, *class_name, *os_version;
+    uint64_t bytes;
+} models[] = {{"ThinkPad X1", "16gb", "6.1", 16ull << 30}, {"XPS 13", "8gb", "6.8", 8ull << 30},
+              {"IdeaPad 3", "4gb", "5.15", 4ull << 30},    {"Latitude 5440", "16gb", "6.1", 16ull << 30},
+              {"Aspire 5", "8gb", "5.15", 8ull << 30},     {"NUC 11", "32gb", "6.8", 32ull << 30},
+              {"Pavilion 15", "8gb", "6.1", 8ull << 30},   {"Chromebook 14", "4gb", "6.1", 4ull << 30}};
+
+static const struct model *model_of(uint32_t install)
+{
+    uint64_t state = install + 1u;
+
+    return &models[seed_roll(&state, 1 + seed_roll(&state, COUNT(models)))];
+}
+
+uint64_t seed_limit_bytes(uint32_t install)
+{
+    uint64_t quarter = model_of(install)->bytes / 4;
+
+    return quarter < LIMIT_BYTES_MAX ? quarter : LIMIT_BYTES_MAX;
+}
+
 static void write_device(struct json_writer *w, uint32_t install)
 {
-    static const struct {
-        const char *model, *class_name, *os_version;
-        uint64_t bytes;
-    } models[] = {{"ThinkPad X1", "16gb", "6.1", 16ull << 30}, {"XPS 13", "8gb", "6.8", 8ull << 30},
-                  {"IdeaPad 3", "4gb", "5.15", 4ull << 30},    {"Latitude 5440", "16gb", "6.1", 16ull << 30},
-                  {"Aspire 5", "8gb", "5.15", 8ull << 30},     {"NUC 11", "32gb", "6.8", 32ull << 30},
-                  {"Pavilion 15", "8gb", "6.1", 8ull << 30},   {"Chromebook 14", "4gb", "6.1", 4ull << 30}};
-    uint64_t state = install + 1u;
-    uint32_t at = seed_roll(&state, 1 + seed_roll(&state, COUNT(models)));
+    const struct model *model = model_of(install);
     char id[40];
 
     snprintf(id, sizeof id, "%08x5eed%020x", install * 2654435761u, install); /* the first digits tell them apart */
     json_write_open(w, "device", '{');
     json_write_text(w, "install", id);
     json_write_text(w, "os", "linux");
-    json_write_text(w, "os_version", models[at].os_version);
-    json_write_text(w, "model", models[at].model);
-    json_write_text(w, "class", models[at].class_name);
+    json_write_text(w, "os_version", model->os_version);
+    json_write_text(w, "model", model->name);
+    json_write_text(w, "class", model->class_name);
     json_write_text(w, "arch", "x86_64");
-    json_write_u64(w, "memory_bytes", models[at].bytes);
+    json_write_u64(w, "memory_bytes", model->bytes);
     json_write_close(w, '}');
 }
 
-static void write_head(struct json_writer *w, const char *kind, const char *app, const struct uuid *id,
-                       const struct seed_session *session)
+void seed_write_head(struct json_writer *w, const char *kind, const char *app, const struct uuid *id,
+                     const struct seed_session *session)
 {
     char text[MIRE_UUID_TEXT];
 
@@ -87,7 +102,7 @@ static void write_head(struct json_writer *w, const char *kind, const char *app,
     write_device(w, session->install);
 }
 
-static bool finish(struct text *out, struct json_writer *w)
+bool seed_finish(struct text *out, struct json_writer *w)
 {
     json_write_close(w, '}');
     bool good = !w->failed;
@@ -99,15 +114,16 @@ static bool finish(struct text *out, struct json_writer *w)
 
 bool seed_write_session(struct text *out, const char *app, const struct uuid *id, const struct seed_session *session)
 {
+    static const char *const plugins[] = {"hang", "memory", "exit", "session"};
     struct json_writer w;
 
-    write_head(&w, "session", app, id, session);
+    seed_write_head(&w, "session", app, id, session);
     json_write_open(&w, "session", '{');
     json_write_u64(&w, "begin_wall_ms", (uint64_t)session->device_us / 1000);
     json_write_u64(&w, "duration_ms", session->duration_ms);
     json_write_open(&w, "on", '[');
-    json_write_text(&w, NULL, "hang");
-    json_write_text(&w, NULL, "session");
+    for (size_t i = 0; i < COUNT(plugins); i++)
+        json_write_text(&w, NULL, plugins[i]);
     json_write_close(&w, ']');
     json_write_open(&w, "hangs", '{');
     if (session->hangs) {
@@ -122,11 +138,20 @@ bool seed_write_session(struct text *out, const char *app, const struct uuid *id
     json_write_text(&w, "verdict", session->verdict);
     json_write_close(&w, '}');
     json_write_close(&w, ']');
+    json_write_u64(&w, "footprint_peak_bytes", session->peak_bytes);
     json_write_close(&w, '}');
-    return finish(out, &w);
+    return seed_finish(out, &w);
 }
 
-static void write_image(struct json_writer *w, const char *path, uint64_t load, bool own)
+void seed_write_process(struct json_writer *w, const char *app)
+{
+    json_write_open(w, "process", '{');
+    json_write_u64(w, "pid", 4711);
+    json_write_text(w, "name", app);
+    json_write_close(w, '}');
+}
+
+void seed_write_image(struct json_writer *w, const char *path, uint64_t load, bool own)
 {
     json_write_open(w, NULL, '{');
     json_write_text(w, "name", path);
@@ -206,14 +231,11 @@ bool seed_write_hang(struct text *out, const char *app, const struct uuid *id, c
     name_function(function, hang->number);
     snprintf(helper, sizeof helper, "%s_step", function);
     snprintf(path, sizeof path, "/opt/%s/bin/%s", app, app);
-    write_head(&w, "event", app, id, session);
-    json_write_open(&w, "process", '{');
-    json_write_u64(&w, "pid", 4711);
-    json_write_text(&w, "name", app);
-    json_write_close(&w, '}');
+    seed_write_head(&w, "event", app, id, session);
+    seed_write_process(&w, app);
     json_write_open(&w, "images", '[');
-    write_image(&w, path, 0x555500000000u, true);
-    write_image(&w, "/usr/lib/x86_64-linux-gnu/libc.so.6", 0x7f0000000000u, false);
+    seed_write_image(&w, path, 0x555500000000u, true);
+    seed_write_image(&w, "/usr/lib/x86_64-linux-gnu/libc.so.6", 0x7f0000000000u, false);
     json_write_close(&w, ']');
     write_frames(
         &w, (const char *const[]){"main", scene, helper, function, leaves[(size_t)hang->number / 5 % COUNT(leaves)]},
@@ -228,5 +250,5 @@ bool seed_write_hang(struct text *out, const char *app, const struct uuid *id, c
     json_write_bool(&w, "foreground", true);
     write_samples(&w, hang->duration_ms);
     json_write_close(&w, '}');
-    return finish(out, &w);
+    return seed_finish(out, &w);
 }

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 
 #define AT_ONCE       100
-#define REPORTS_A_TRY 0.75 /* of a session that may begin: 0.6 do, with a record and 0.27 hangs */
+#define REPORTS_A_TRY 0.79 /* of a session that may begin: 0.6 do, with a record, 0.27 hangs and 0.05 of memory */
+#define BASELINES     0.04 /* of a session */
 #define HOUR_US       3600000000.0
 #define DAY_US        (24 * HOUR_US)
 
@@ -143,6 +144,62 @@ static int add_hangs(struct seed *seed, struct seed_session *session, int64_t at
     return rc;
 }
 
+/* The chance of a session to be killed for its memory: a device with little of it is sooner at its limit. */
+static double kill_share(const struct seed_session *session)
+{
+    double gibibytes = (double)seed_limit_bytes(session->install) / (1 << 30);
+
+    return (session->version >= SEED_PLANTED ? 0.1 : 0.006) / (gibibytes * gibibytes);
+}
+
+static int leak_number(struct seed *seed, int version)
+{
+    if (chance(seed) < (version >= SEED_PLANTED ? 0.8 : 0.05))
+        return 0;
+    return (int)(1 + seed_roll(&seed->state, 1 + seed_roll(&seed->state, SEED_LEAKS - 1)));
+}
+
+/* The report of memory of a session, if it has one: that of its kill, one of a leak that was noticed, or a baseline. */
+static bool draw_memory(struct seed_memory *out, struct seed *seed, const struct seed_session *session, bool killed)
+{
+    double kind = chance(seed), leaks = 1.5 * kill_share(session), part = chance(seed);
+    double limit = (double)seed_limit_bytes(session->install);
+
+    *out =
+        (struct seed_memory){.trigger = "baseline",
+                             .leak = SEED_NO_LEAK,
+                             .killed = killed,
+                             .run_ms = (uint32_t)(killed ? session->duration_ms : chance(seed) * session->duration_ms)};
+    out->device_us = session->device_us + out->run_ms * INT64_C(1000);
+    if (!killed && kind >= leaks)
+        return kind > 1 - BASELINES;
+    out->trigger = killed ? "foom" : kind < leaks / 4 ? "pressure" : "footprint";
+    out->leak = leak_number(seed, session->version);
+    out->footprint_bytes = (uint64_t)(limit * (killed ? 0.95 + 0.04 * part : 0.5 + 0.4 * part));
+    return true;
+}
+
+static int add_memory(struct seed *seed, struct seed_session *session, bool killed)
+{
+    uint64_t of_hangs = seed->state;
+    struct seed_memory memory;
+    int rc = 0;
+
+    seed->state ^= UINT64_C(0x9e3779b97f4a7c15); /* memory has random numbers of its own */
+    session->peak_bytes = 90000000 + seed_roll(&seed->state, 90000000);
+    if (draw_memory(&memory, seed, session, killed)) {
+        int64_t at_us = memory.device_us - clock_error_us(session->install);
+        struct inbox_row *row = next_row(seed, at_us, session->install);
+        if (row)
+            rc = add_row(seed, seed_write_memory(&seed->bodies[seed->waiting], seed->options->app, &row->report_id,
+                                                 session, &memory, &seed->state));
+        if (memory.footprint_bytes > session->peak_bytes)
+            session->peak_bytes = memory.footprint_bytes;
+    }
+    seed->state = of_hangs;
+    return rc;
+}
+
 /* One run of the app, more often by day than by night. */
 static int add_session(struct seed *seed, int64_t at_us)
 {
@@ -157,8 +214,11 @@ static int add_session(struct seed *seed, int64_t at_us)
     for (int i = session.version >= SEED_PLANTED ? 4 : 3; i; i--)
         session.hangs += seed_roll(&seed->state, 12) == 0;
     double end = chance(seed);
-    session.verdict = end < 0.005 ? "crash" : end < 0.008 ? "foom" : "clean_exit";
+    bool killed = end >= 0.005 && end < 0.005 + kill_share(&session);
+    session.verdict = end < 0.005 ? "crash" : killed ? "foom" : "clean_exit";
     int rc = add_hangs(seed, &session, at_us);
+    if (!rc)
+        rc = add_memory(seed, &session, killed);
     struct inbox_row *row = rc ? NULL : next_row(seed, at_us + session.duration_ms * INT64_C(1000), session.install);
     return rc || !row ? rc
                       : add_row(seed, seed_write_session(&seed->bodies[seed->waiting], seed->options->app,
