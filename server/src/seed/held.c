@@ -9,7 +9,7 @@
 #define NEVER_FEWER   3   /* thousandths of the leak that the last minute added, at least */
 #define OWN_OF_BLOCKS 12u /* an allocator keeps a twelfth of its blocks' bytes for itself, and free */
 
-enum function {
+enum held_function {
     MAIN,
     ON_OPEN,
     ON_SCROLL,

@@ -25,7 +25,7 @@ struct trie {
     uint32_t parent[NODES_MAX], function[NODES_MAX]; /* of node i + 1; 0 is the root */
 };
 
-struct stack {
+struct held_stack {
     uint32_t category; /* row of the wire */
     uint32_t node;
     const struct seed_row *row;
@@ -33,14 +33,14 @@ struct stack {
 };
 
 /* A report that is being written. */
-struct writing {
+struct memory_writing {
     struct json_writer w;
     const struct seed_memory *memory;
     struct seed_held held;
     bool sampled;
     uint32_t order[SEED_CATEGORIES]; /* rows of held, most live bytes first */
     struct trie trie;
-    struct stack stacks[NODES_MAX];
+    struct held_stack stacks[NODES_MAX];
     size_t stack_count;
 };
 
@@ -63,7 +63,7 @@ static uint32_t node_of(struct trie *trie, const struct seed_site *site)
     return node;
 }
 
-static void sort_rows(struct writing *writing)
+static void sort_rows(struct memory_writing *writing)
 {
     for (uint32_t i = 0; i < SEED_CATEGORIES; i++) {
         uint32_t at = i;
@@ -75,20 +75,20 @@ static void sort_rows(struct writing *writing)
 }
 
 /* The share of a site in its row: what leaked is the first site's alone. */
-static void add_stack(struct writing *writing, uint32_t category, const struct seed_site *site, bool first)
+static void add_stack(struct memory_writing *writing, uint32_t category, const struct seed_site *site, bool first)
 {
     const struct seed_row *row = &writing->held.rows[site->category];
     uint64_t unit = row->count ? row->live_bytes / row->count : 0;
-    struct stack *stack = &writing->stacks[writing->stack_count++];
+    struct held_stack *stack = &writing->stacks[writing->stack_count++];
 
-    *stack = (struct stack){.category = category, .node = node_of(&writing->trie, site), .row = row};
+    *stack = (struct held_stack){.category = category, .node = node_of(&writing->trie, site), .row = row};
     stack->count = (row->count - row->leaked_count) * site->percent / 100 + (first ? row->leaked_count : 0);
     stack->bytes = stack->count * unit;
     stack->grown_count = first ? row->grown_count : 0;
     stack->grown_bytes = first ? row->grown_bytes : 0;
 }
 
-static void find_stacks(struct writing *writing)
+static void find_stacks(struct memory_writing *writing)
 {
     for (uint32_t i = 0; i < SEED_CATEGORIES; i++)
         for (size_t at = 0; at < seed_site_count; at++)
@@ -141,7 +141,7 @@ static uint64_t error_count_of(uint64_t count, uint64_t bytes)
     return bytes ? (uint64_t)((double)error_of(bytes) * (double)count / (double)bytes) : 0;
 }
 
-static size_t stacks_of(const struct writing *writing, size_t category)
+static size_t stacks_of(const struct memory_writing *writing, size_t category)
 {
     size_t count = 0;
 
@@ -150,7 +150,7 @@ static size_t stacks_of(const struct writing *writing, size_t category)
     return count;
 }
 
-static void write_categories(struct json_writer *w, const struct writing *writing)
+static void write_categories(struct json_writer *w, const struct memory_writing *writing)
 {
 #define ROW (&writing->held.rows[writing->order[i]])
 #define ERR (ROW->kind == 1 ? 0 : ROW->live_bytes) /* mappings are all seen */
@@ -172,7 +172,7 @@ static void write_categories(struct json_writer *w, const struct writing *writin
 #undef ERR
 }
 
-static void write_stacks(struct json_writer *w, const struct writing *writing)
+static void write_stacks(struct json_writer *w, const struct memory_writing *writing)
 {
 #define STACK (&writing->stacks[i])
 #define ERR   (STACK->row->kind == 1 ? 0 : STACK->bytes)
@@ -193,14 +193,14 @@ static void write_stacks(struct json_writer *w, const struct writing *writing)
 }
 
 /* A healthy process soon has its size; a leak grows faster and faster. */
-static uint64_t footprint_at(const struct writing *writing, size_t point)
+static uint64_t footprint_at(const struct memory_writing *writing, size_t point)
 {
     double part = (point + 1.0) / POINTS, begin = 60e6, end = (double)writing->held.footprint_bytes;
 
     return (uint64_t)(begin + (end - begin) * (writing->memory->leak == SEED_NO_LEAK ? sqrt(part) : part * part));
 }
 
-static void write_trail(struct json_writer *w, const struct writing *writing, uint64_t limit)
+static void write_trail(struct json_writer *w, const struct memory_writing *writing, uint64_t limit)
 {
     json_write_open(w, "trail", '{');
     COLUMN(w, "at_ms", u64, POINTS, (i + 1) * writing->memory->run_ms / POINTS);
@@ -209,7 +209,7 @@ static void write_trail(struct json_writer *w, const struct writing *writing, ui
     json_write_close(w, '}');
 }
 
-static void write_memory(struct json_writer *w, const struct writing *writing, uint64_t limit)
+static void write_memory(struct json_writer *w, const struct memory_writing *writing, uint64_t limit)
 {
     const struct seed_memory *memory = writing->memory;
     const struct seed_held *held = &writing->held;
@@ -242,7 +242,7 @@ static void write_memory(struct json_writer *w, const struct writing *writing, u
 }
 
 /* docs/exits.md has the words. */
-static void write_exit(struct json_writer *w, const struct writing *writing, uint64_t limit)
+static void write_exit(struct json_writer *w, const struct memory_writing *writing, uint64_t limit)
 {
     static const char *const signs[] = {"foreground", "near_limit", "oom_counted", "not_stuck"};
 
@@ -264,7 +264,7 @@ bool seed_write_memory(struct text *out, const char *app, const struct uuid *id,
                        struct seed_memory *memory, uint64_t *state)
 {
     uint64_t limit = seed_limit_bytes(session->install);
-    struct writing writing = {.memory = memory};
+    struct memory_writing writing = {.memory = memory};
     struct json_writer *w = &writing.w;
 
     seed_hold(&writing.held, state, memory->leak, memory->footprint_bytes);

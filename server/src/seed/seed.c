@@ -149,7 +149,7 @@ static double kill_share(const struct seed_session *session)
 {
     double gibibytes = (double)seed_limit_bytes(session->install) / (1 << 30);
 
-    return (session->version >= SEED_PLANTED ? 0.1 : 0.006) / (gibibytes * gibibytes);
+    return (session->version >= SEED_PLANTED ? 0.12 : 0.006) / (gibibytes * gibibytes);
 }
 
 static int leak_number(struct seed *seed, int version)
