@@ -46,6 +46,7 @@ async function theMemoryPages(server, page) {
     ['flame', 'a[href*="format=pprof"]'],
   ]) {
     await page.goto(`${server.url}${path}&tab=${tab}`);
+    if (tab === 'flame') await page.getByText('Width = bytes').waitFor();
     const href = await page.locator(link).first().getAttribute('href');
     const file = Buffer.from(await (await fetch(new URL(href, server.url))).arrayBuffer());
     assert.ok(tab === 'held' ? file.includes('"Bitmap","object"') : file.length > 400, `${href}: ${file.length} bytes`);

@@ -14,6 +14,12 @@ import { select, selected } from './selected';
 
 const MAX_ROWS_SHOWN = 28;
 
+function widthOf(unit: Tree['flame']['unit']): string {
+  if (unit === 'bytes') return say('Width = bytes. Double-click or Enter to zoom.');
+  if (unit === 'objects') return say('Width = count. Double-click or Enter to zoom.');
+  return say('Width = time. Double-click or Enter to zoom.');
+}
+
 function describe(tree: Tree, i: number): string {
   const { value, self, unit } = tree.flame;
   const written = (much: number) => amount(much, unit, lang.value);
@@ -170,7 +176,7 @@ export function Graph(props: { tree: Tree; found: Found; zoomed: number; whole: 
         />
         <div class="spacer" style={{ height: `${height}px` }} />
       </div>
-      <p class="dim small">{say('Width = time. Double-click or Enter to zoom.')}</p>
+      <p class="dim small">{widthOf(tree.flame.unit)}</p>
     </>
   );
 }
