@@ -16,7 +16,7 @@
 #define MAIN_STACK   (64ull << 20) /* the kernel keeps twice as much free below the first thread's stack */
 #define FULL_WAIT_NS 100000000ull
 
-struct heap_slot mire__collect_closed = {.inside = 1};
+struct heap_slot mire__collect_closed; /* inside from the first use on: no pages of a file hold it */
 
 /* The state of threads that are not recorded: the SDK's, and each thread while its state is made. */
 static struct collect_thread unwatched;
@@ -105,6 +105,7 @@ static void leave_to_parent(void)
 
 bool mire__threads_open(void)
 {
+    atomic_store_explicit(&mire__collect_closed.inside, 1, memory_order_relaxed);
     for (uint32_t i = 0; i < atomic_load(&pool.used); i++) {
         struct collect_thread *state = state_at(i);
 
