@@ -132,6 +132,7 @@ static uint32_t frame_by_path(uint32_t *in_path, const struct sample *sample, co
 struct seat {
     uint32_t frame; /* the loop's frame in the sample; sample->depth: unknown */
     bool recurs;    /* the same frame makes hooked waits repeatedly */
+    bool deep;      /* found by its depth alone: the loop's frame, or one further in of a function called since */
 };
 
 /* Was this call made repeatedly? With call.from 0: was any? */
@@ -178,6 +179,40 @@ static uint32_t frame_by_module(const struct check *check, const struct sample *
     return frame;
 }
 
+struct depth_search {
+    uint64_t frame;  /* in: the end of the frame of the hooked call */
+    uint64_t bottom; /* of the next frame */
+    uint64_t pc;     /* out: of the innermost frame that begins there or further out; 0: none */
+};
+
+static void search(void *context, const struct unwound *frame)
+{
+    struct depth_search *search = context;
+
+    if (search->pc == 0 && search->bottom >= search->frame)
+        search->pc = frame->pc;
+    search->bottom = frame->caller_sp;
+}
+
+/*
+ * Otherwise: the innermost frame that is further out in the stack than the wait was. A frame that only reaches further out
+ * may be of a function called since. The sampler still has the copy of the stack.
+ */
+static uint32_t frame_by_depth(const struct check *check, const struct sample *sample, struct gate_call call)
+{
+    const struct stack_snapshot *snapshot = &check->sampler->snapshot;
+    const struct stack_copy copy = {&snapshot->regs, snapshot->stack_address, snapshot->stack, snapshot->stack_size};
+    struct depth_search found = {call.frame, 0, 0};
+    uint32_t frame = 0;
+
+    if (call.frame == 0 || sample->flags & MIRE_SAMPLE_BROKEN)
+        return sample->depth;
+    mire__unwind_copy(&copy, &check->sampler->modules, search, &found);
+    while (frame < sample->depth && (found.pc == 0 || sample->pc[frame] != found.pc))
+        frame++;
+    return frame;
+}
+
 /* The thread's first function behind the C library's start. */
 static uint32_t entry_frame(const struct check *check, const struct sample *sample)
 {
@@ -196,7 +231,7 @@ static uint32_t entry_frame(const struct check *check, const struct sample *samp
 static struct seat find_seat(const struct loop *loop, const struct check *check, uint32_t lane,
                              const struct gate_view *view, const struct sample *sample, uint32_t libc)
 {
-    struct seat seat = {sample->depth, false};
+    struct seat seat = {sample->depth, false, false};
     uint32_t entry = entry_frame(check, sample);
 
     for (uint32_t row = 0; row < MIRE_WAIT_PATHS; row++) {
@@ -206,7 +241,7 @@ static struct seat find_seat(const struct loop *loop, const struct check *check,
         if (frame > seat.frame || frame == sample->depth)
             continue;
         if (frame < seat.frame)
-            seat = (struct seat){frame, false};
+            seat = (struct seat){frame, false, false};
         seat.recurs |=
             path->pc[in_path] + 1 == mire__arch_bare(loop->noted[row].from) && call_recurs(lane, loop->noted[row]);
     }
@@ -214,6 +249,10 @@ static struct seat find_seat(const struct loop *loop, const struct check *check,
         seat.frame = frame_by_call(check, sample, view->wait);
     if (seat.frame == sample->depth)
         seat.frame = frame_by_module(check, sample, view->wait, libc);
+    if (seat.frame == sample->depth) {
+        seat.frame = frame_by_depth(check, sample, view->wait);
+        seat.deep = true;
+    }
     if (seat.frame < sample->depth && seat.frame > entry)
         seat.frame = entry; /* a thread has one: two sleeps in it may not be known for it without unwind tables */
     return seat;
@@ -329,7 +368,7 @@ static enum loop_sleep judge_call(struct loop *loop, const struct check *check, 
     if (seat.frame == sample->depth || seat.frame < libc)
         return judge_inside(loop, check, lane, view, sample, LOOP_ONCE);
     if (is_own_call(check, sample, seat.frame, libc))
-        return judge_own(loop, check, view, sample, seat);
+        return seat.deep ? LOOP_UNSURE : judge_own(loop, check, view, sample, seat);
     return judge_inside(loop, check, lane, view, sample, LOOP_MAYBE);
 }
 
