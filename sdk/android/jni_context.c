@@ -1,5 +1,5 @@
 /*
- * jni_context.c - natives for what an app says while libmire runs: context, frames, reports on demand, memory, consent
+ * jni_context.c - the app's calls while libmire runs: context, frames, reports on demand, memory, consent
  * and network.
  */
 #include <mire/context.h>

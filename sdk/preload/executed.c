@@ -57,7 +57,7 @@ void executed_look(struct executed *executed)
     char process[16], file[PATH_MAX], own[PATH_MAX];
 
     snprintf(process, sizeof(process), "%u", pid);
-    if (pid == 0 || executed->told || !read_file_of(file, process) || !read_file_of(own, "self"))
+    if (pid == 0 || executed->reported || !read_file_of(file, process) || !read_file_of(own, "self"))
         return;
     if (strcmp(file, executed->program) == 0 || strcmp(file, own) == 0 || has_loaded(pid)) {
         executed->suspect[0] = '\0';
@@ -66,7 +66,7 @@ void executed_look(struct executed *executed)
     if (strcmp(file, executed->suspect) == 0) {
         run_complain("warning: the program has executed", file,
                      "not watched, because it was given no LD_PRELOAD, has privileges of its own, or has no loader");
-        executed->told = true;
+        executed->reported = true;
     }
     memcpy(executed->suspect, file, sizeof(file));
 }

@@ -13,13 +13,13 @@ struct executed {
     _Atomic uint32_t pid;   /* of the program; 0: not started */
     char program[PATH_MAX]; /* its file, of which mire-run has said itself whether it can be watched */
     char suspect[PATH_MAX]; /* seen at the last look without the library: it may be about to load it */
-    bool told;
+    bool reported;
 };
 
 /* program: its path; must be called before the program starts */
 void executed_init(struct executed *executed, const char *program);
 
-/* Say on standard error, once, what is not watched. Called twice a second. */
+/* Name the first program that is not watched on standard error. Called twice a second. */
 void executed_look(struct executed *executed);
 
 #endif

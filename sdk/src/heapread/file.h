@@ -170,7 +170,7 @@ struct heap_count {
     _Atomic int64_t live_count, live_bytes; /* allocated less freed; what other threads allocated is freed here too */
     _Atomic int64_t high_count,
         high_bytes; /* the highest of these since the last report, up to the last block freed; or `live` */
-    _Atomic int64_t published_count, published_bytes; /* of them, what the peaks know of */
+    _Atomic int64_t published_count, published_bytes; /* the part that is in the peaks */
 };
 
 struct heap_slot {

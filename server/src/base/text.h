@@ -61,7 +61,7 @@ static inline int text_cut_string(const char *string, size_t most)
 /* Both arguments of "%.*s": a string, cut like that. `string` is evaluated twice. */
 #define TEXT_CUT(string, most) text_cut_string(string, most), string
 
-/* Format into `out`, which has room for a NUL, too. What does not fit is cut between characters. Result: bytes without NUL. */
+/* Format into `out`, which has room for a NUL, too. The rest is cut off between characters. Result: bytes without NUL. */
 __attribute__((format(printf, 3, 4))) size_t text_format(char *out, size_t room, const char *format, ...);
 __attribute__((format(printf, 3, 0))) size_t text_vformat(char *out, size_t room, const char *format, va_list args);
 

@@ -1,4 +1,4 @@
-/* app.c - `mire app`: what the pages Settings and Symbols do, over the API: settings, members, keys, audit log. */
+/* app.c - `mire app`: the pages Settings and Symbols on the command line, over the API: settings, members, keys, audit log. */
 #include "cli/answer.h"
 #include "cli/arguments.h"
 #include "cli/asking.h"

@@ -249,9 +249,10 @@ static int ask(const struct issues_options *a)
 int cli_issues(int argc, char **argv)
 {
     static const struct cli_page page = {.synopsis = "[OPTION]...\nmerge|split|unmerge ISSUE... [OPTION]...",
-                                         .about = "List what makes an app hang or run out of memory: what changed "
-                                                  "first, then most time lost. merge, split and unmerge "
-                                                  "show issues as one, or separately; each has its own --help."};
+                                         .about =
+                                             "List the causes of hangs and memory problems of an app: changed ones "
+                                             "first, then most time lost. merge, split and unmerge "
+                                             "show issues as one, or separately; each has its own --help."};
     static const char *const regroup[] = {"merge", "split", "unmerge"};
     struct issues_options a = {
         .server = fetch_server(), .app = getenv("MIRE_APP"), .t = "14d", .limit = "50", .sort = "auto"};
@@ -271,7 +272,7 @@ int cli_issues(int argc, char **argv)
         {"q", "WORDS", "only issues with these words in function, location, file, module, reason or id",
          .text = &a.words},
         {"sort", "ORDER",
-         "sort order; default auto: what changed first, then the time lost, of memory issues bytes above healthy "
+         "sort order; default auto: changed issues first, then the time lost, of memory issues bytes above healthy "
          "processes",
          "auto -impact -change -events -devices -longest -last -bytes -above title", .text = &a.sort},
         {"limit", "N", "maximum number of groups, 1 to 200; default 50", .text = &a.limit},

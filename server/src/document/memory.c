@@ -8,14 +8,6 @@
 
 #include <string.h>
 
-#define WRITE(w, name, kind, count, value)     \
-    do {                                       \
-        json_write_open(w, name, '[');         \
-        for (size_t i = 0; i < (count); i++)   \
-            json_write_##kind(w, NULL, value); \
-        json_write_close(w, ']');              \
-    } while (0)
-
 static void write_fact(struct json_writer *w, const char *key, struct fact fact)
 {
     if (fact.known)
@@ -40,27 +32,27 @@ static void write_categories(struct json_writer *w, const struct memory *memory)
     size_t count = memory->category_count;
 
     json_write_open(w, "categories", '{');
-    WRITE(w, "name", text, count, c[i].name);
-    WRITE(w, "kind", u64, count, c[i].kind);
-    WRITE(w, "known", u64, count, known_of(memory, i));
-    WRITE(w, "live_count", u64, count, c[i].live_count);
-    WRITE(w, "live_bytes", u64, count, c[i].live_bytes);
-    WRITE(w, "held_bytes", u64, count, c[i].held_bytes);
-    WRITE(w, "total_count", u64, count, c[i].total_count.value);
-    WRITE(w, "total_bytes", u64, count, c[i].total_bytes.value);
-    WRITE(w, "peak_count", u64, count, c[i].peak_count.value);
-    WRITE(w, "peak_bytes", u64, count, c[i].peak_bytes.value);
-    WRITE(w, "error_count", u64, count, c[i].error_count.value);
-    WRITE(w, "error_bytes", u64, count, c[i].error_bytes.value);
-    WRITE(w, "stack_count", u64, count, c[i].stack_count.value);
-    WRITE(w, "grown_count", i64, count, c[i].grown.count);
-    WRITE(w, "grown_bytes", i64, count, c[i].grown.bytes);
+    JSON_WRITE_LIST(w, "name", text, count, c[i].name);
+    JSON_WRITE_LIST(w, "kind", u64, count, c[i].kind);
+    JSON_WRITE_LIST(w, "known", u64, count, known_of(memory, i));
+    JSON_WRITE_LIST(w, "live_count", u64, count, c[i].live_count);
+    JSON_WRITE_LIST(w, "live_bytes", u64, count, c[i].live_bytes);
+    JSON_WRITE_LIST(w, "held_bytes", u64, count, c[i].held_bytes);
+    JSON_WRITE_LIST(w, "total_count", u64, count, c[i].total_count.value);
+    JSON_WRITE_LIST(w, "total_bytes", u64, count, c[i].total_bytes.value);
+    JSON_WRITE_LIST(w, "peak_count", u64, count, c[i].peak_count.value);
+    JSON_WRITE_LIST(w, "peak_bytes", u64, count, c[i].peak_bytes.value);
+    JSON_WRITE_LIST(w, "error_count", u64, count, c[i].error_count.value);
+    JSON_WRITE_LIST(w, "error_bytes", u64, count, c[i].error_bytes.value);
+    JSON_WRITE_LIST(w, "stack_count", u64, count, c[i].stack_count.value);
+    JSON_WRITE_LIST(w, "grown_count", i64, count, c[i].grown.count);
+    JSON_WRITE_LIST(w, "grown_bytes", i64, count, c[i].grown.bytes);
 #define FOUND (memory->found ? &memory->found[i] : &none)
-    WRITE(w, "reason", u64, count, FOUND->reason);
-    WRITE(w, "rank", u64, count, FOUND->rank);
-    WRITE(w, "rule", u64, count, FOUND->rule);
-    WRITE(w, "healthy_count", u64, count, FOUND->healthy_count.value);
-    WRITE(w, "healthy_bytes", u64, count, FOUND->healthy_bytes.value);
+    JSON_WRITE_LIST(w, "reason", u64, count, FOUND->reason);
+    JSON_WRITE_LIST(w, "rank", u64, count, FOUND->rank);
+    JSON_WRITE_LIST(w, "rule", u64, count, FOUND->rule);
+    JSON_WRITE_LIST(w, "healthy_count", u64, count, FOUND->healthy_count.value);
+    JSON_WRITE_LIST(w, "healthy_bytes", u64, count, FOUND->healthy_bytes.value);
 #undef FOUND
     json_write_close(w, '}');
 }
@@ -71,18 +63,18 @@ static void write_stacks(struct json_writer *w, const struct memory *memory)
     size_t count = memory->stack_count;
 
     json_write_open(w, "stacks", '{');
-    WRITE(w, "category", u64, count, s[i].category);
-    WRITE(w, "node", u64, count, s[i].node);
-    WRITE(w, "count", u64, count, s[i].count);
-    WRITE(w, "bytes", u64, count, s[i].bytes);
+    JSON_WRITE_LIST(w, "category", u64, count, s[i].category);
+    JSON_WRITE_LIST(w, "node", u64, count, s[i].node);
+    JSON_WRITE_LIST(w, "count", u64, count, s[i].count);
+    JSON_WRITE_LIST(w, "bytes", u64, count, s[i].bytes);
     if (count && s[0].error_bytes.known) {
-        WRITE(w, "error_count", u64, count, s[i].error_count.value);
-        WRITE(w, "error_bytes", u64, count, s[i].error_bytes.value);
+        JSON_WRITE_LIST(w, "error_count", u64, count, s[i].error_count.value);
+        JSON_WRITE_LIST(w, "error_bytes", u64, count, s[i].error_bytes.value);
     }
-    WRITE(w, "known", u64, count, s[i].grown.known);
-    WRITE(w, "grown_count", i64, count, s[i].grown.count);
-    WRITE(w, "grown_bytes", i64, count, s[i].grown.bytes);
-    WRITE(w, "caller1", i64, count, s[i].caller1);
+    JSON_WRITE_LIST(w, "known", u64, count, s[i].grown.known);
+    JSON_WRITE_LIST(w, "grown_count", i64, count, s[i].grown.count);
+    JSON_WRITE_LIST(w, "grown_bytes", i64, count, s[i].grown.bytes);
+    JSON_WRITE_LIST(w, "caller1", i64, count, s[i].caller1);
     json_write_close(w, '}');
 }
 
@@ -90,10 +82,10 @@ static void write_trail(struct json_writer *w, const struct memory *memory)
 {
     const struct memory_point *t = memory->trail;
     json_write_open(w, "trail", '{');
-    WRITE(w, "at_ms", u64, memory->point_count, t[i].at_ms);
-    WRITE(w, "footprint_bytes", u64, memory->point_count, t[i].footprint_bytes);
-    WRITE(w, "known", u64, memory->point_count, t[i].available_bytes.known);
-    WRITE(w, "available_bytes", u64, memory->point_count, t[i].available_bytes.value);
+    JSON_WRITE_LIST(w, "at_ms", u64, memory->point_count, t[i].at_ms);
+    JSON_WRITE_LIST(w, "footprint_bytes", u64, memory->point_count, t[i].footprint_bytes);
+    JSON_WRITE_LIST(w, "known", u64, memory->point_count, t[i].available_bytes.known);
+    JSON_WRITE_LIST(w, "available_bytes", u64, memory->point_count, t[i].available_bytes.value);
     json_write_close(w, '}');
 }
 

@@ -19,21 +19,13 @@ static void write_fact(struct json_writer *w, const char *key, struct fact fact)
         json_write_u64(w, key, fact.value);
 }
 
-#define WHOLE(w, name, kind, count, value)     \
-    do {                                       \
-        json_write_open(w, name, '[');         \
-        for (size_t i = 0; i < (count); i++)   \
-            json_write_##kind(w, NULL, value); \
-        json_write_close(w, ']');              \
-    } while (0)
-
 static void write_rules(struct json_writer *w, const struct resolved *doc)
 {
     json_write_open(w, "rules", '{');
-    WHOLE(w, "pack", text, doc->rule_count, doc->rules[i].pack);
-    WHOLE(w, "version", u64, doc->rule_count, (uint64_t)doc->rules[i].version);
-    WHOLE(w, "line", u64, doc->rule_count, doc->rules[i].line);
-    WHOLE(w, "text", text, doc->rule_count, doc->rules[i].text);
+    JSON_WRITE_LIST(w, "pack", text, doc->rule_count, doc->rules[i].pack);
+    JSON_WRITE_LIST(w, "version", u64, doc->rule_count, (uint64_t)doc->rules[i].version);
+    JSON_WRITE_LIST(w, "line", u64, doc->rule_count, doc->rules[i].line);
+    JSON_WRITE_LIST(w, "text", text, doc->rule_count, doc->rules[i].text);
     json_write_close(w, '}');
 }
 
@@ -43,7 +35,7 @@ static void write_hot(struct json_writer *w, const struct resolved_hot *hot)
     json_write_u64(w, "node", hot->node);
     json_write_u64(w, "run", hot->run);
     json_write_u64(w, "thread", hot->thread);
-    WHOLE(w, "repeat", u64, hot->depth, hot->repeat[i]);
+    JSON_WRITE_LIST(w, "repeat", u64, hot->depth, hot->repeat[i]);
     json_write_i64(w, "caller1", hot->caller1);
     json_write_i64(w, "caller2", hot->caller2);
     json_write_close(w, '}');
@@ -112,8 +104,8 @@ static void write_holder(struct json_writer *w, const struct resolved_holder *ho
 static void write_turns(struct json_writer *w, const struct resolved *doc)
 {
     json_write_open(w, "turns", '{');
-    WHOLE(w, "from_ms", u64, doc->bucket_count, doc->buckets[i].from_ms);
-    WHOLE(w, "count", u64, doc->bucket_count, doc->buckets[i].count);
+    JSON_WRITE_LIST(w, "from_ms", u64, doc->bucket_count, doc->buckets[i].from_ms);
+    JSON_WRITE_LIST(w, "count", u64, doc->bucket_count, doc->buckets[i].count);
     json_write_close(w, '}');
 }
 
@@ -125,7 +117,7 @@ static void write_parts(struct json_writer *w, const struct resolved *doc)
         json_write_open(w, NULL, '{');
         json_write_text(w, "part", part->part);
         json_write_text(w, "text", part->text);
-        WHOLE(w, "rules", u64, part->rule_count, part->rules[i]);
+        JSON_WRITE_LIST(w, "rules", u64, part->rule_count, part->rules[i]);
         json_write_close(w, '}');
     }
     json_write_close(w, ']');

@@ -37,6 +37,15 @@ void json_write_bool(struct json_writer *w, const char *key, bool value);
 void json_write_null(struct json_writer *w, const char *key);
 void json_write_raw(struct json_writer *w, const char *key, const char *json); /* one value, as it stands */
 
+/* An array of `count` values, each an expression of size_t i. kind: text, u64 and so on, as in the names above. */
+#define JSON_WRITE_LIST(w, name, kind, count, value) \
+    do {                                             \
+        json_write_open(w, name, '[');               \
+        for (size_t i = 0; i < (count); i++)         \
+            json_write_##kind(w, NULL, value);       \
+        json_write_close(w, ']');                    \
+    } while (0)
+
 /* Room for bytes that are no JSON, behind all that was written: the caller writes them, and adds them to `len`. NULL: no
  * memory. */
 unsigned char *json_write_room(struct json_writer *w, size_t len);

@@ -1,5 +1,5 @@
 /*
- * held.h - what an invented process holds. Inside seed/ only.
+ * held.h - the memory of an invented process. Inside seed/ only.
  *
  * A healthy process holds some 120 MiB; a process with a leak has its footprint filled up by one category, on one stack.
  */

@@ -12,14 +12,6 @@
 #define INTERVAL_BYTES (512 * 1024)
 #define NODES_MAX      64
 
-#define COLUMN(w, name, kind, count, value)    \
-    do {                                       \
-        json_write_open(w, name, '[');         \
-        for (size_t i = 0; i < (count); i++)   \
-            json_write_##kind(w, NULL, value); \
-        json_write_close(w, ']');              \
-    } while (0)
-
 struct trie {
     size_t count;
     uint32_t parent[NODES_MAX], function[NODES_MAX]; /* of node i + 1; 0 is the root */
@@ -74,7 +66,7 @@ static void sort_rows(struct memory_writing *writing)
     }
 }
 
-/* The share of a site in its row: what leaked is the first site's alone. */
+/* The share of a site in its row: the leaked bytes are the first site's alone. */
 static void add_stack(struct memory_writing *writing, uint32_t category, const struct seed_site *site, bool first)
 {
     const struct seed_row *row = &writing->held.rows[site->category];
@@ -116,17 +108,17 @@ static void write_images(struct json_writer *w, const char *app)
 static void write_stacks_of_functions(struct json_writer *w, const struct trie *trie)
 {
     json_write_open(w, "script", '{');
-    COLUMN(w, "texts", text, seed_function_count, seed_functions[i].name);
-    COLUMN(w, "function", u64, seed_function_count, i);
+    JSON_WRITE_LIST(w, "texts", text, seed_function_count, seed_functions[i].name);
+    JSON_WRITE_LIST(w, "function", u64, seed_function_count, i);
     json_write_close(w, '}');
     json_write_open(w, "frames", '{');
-    COLUMN(w, "image", u64, seed_function_count, seed_functions[i].image);
-    COLUMN(w, "offset", u64, seed_function_count, 0x100000 + 256 * i);
-    COLUMN(w, "name", u64, seed_function_count, i);
+    JSON_WRITE_LIST(w, "image", u64, seed_function_count, seed_functions[i].image);
+    JSON_WRITE_LIST(w, "offset", u64, seed_function_count, 0x100000 + 256 * i);
+    JSON_WRITE_LIST(w, "name", u64, seed_function_count, i);
     json_write_close(w, '}');
     json_write_open(w, "nodes", '{');
-    COLUMN(w, "up", u64, trie->count, i + 1 - trie->parent[i]);
-    COLUMN(w, "frame", u64, trie->count, trie->function[i]);
+    JSON_WRITE_LIST(w, "up", u64, trie->count, i + 1 - trie->parent[i]);
+    JSON_WRITE_LIST(w, "frame", u64, trie->count, trie->function[i]);
     json_write_close(w, '}');
 }
 
@@ -155,17 +147,17 @@ static void write_categories(struct json_writer *w, const struct memory_writing 
 #define ROW (&writing->held.rows[writing->order[i]])
 #define ERR (ROW->kind == 1 ? 0 : ROW->live_bytes) /* mappings are all seen */
     json_write_open(w, "categories", '{');
-    COLUMN(w, "name", text, SEED_CATEGORIES, ROW->name);
-    COLUMN(w, "kind", u64, SEED_CATEGORIES, ROW->kind);
-    COLUMN(w, "live_count", u64, SEED_CATEGORIES, ROW->count);
-    COLUMN(w, "live_bytes", u64, SEED_CATEGORIES, ROW->live_bytes);
-    COLUMN(w, "resident_bytes", u64, SEED_CATEGORIES, ROW->resident_bytes);
-    COLUMN(w, "grown_count", u64, SEED_CATEGORIES, ROW->grown_count);
-    COLUMN(w, "grown_bytes", u64, SEED_CATEGORIES, ROW->grown_bytes);
-    COLUMN(w, "stack_count", u64, SEED_CATEGORIES, stacks_of(writing, i));
+    JSON_WRITE_LIST(w, "name", text, SEED_CATEGORIES, ROW->name);
+    JSON_WRITE_LIST(w, "kind", u64, SEED_CATEGORIES, ROW->kind);
+    JSON_WRITE_LIST(w, "live_count", u64, SEED_CATEGORIES, ROW->count);
+    JSON_WRITE_LIST(w, "live_bytes", u64, SEED_CATEGORIES, ROW->live_bytes);
+    JSON_WRITE_LIST(w, "resident_bytes", u64, SEED_CATEGORIES, ROW->resident_bytes);
+    JSON_WRITE_LIST(w, "grown_count", u64, SEED_CATEGORIES, ROW->grown_count);
+    JSON_WRITE_LIST(w, "grown_bytes", u64, SEED_CATEGORIES, ROW->grown_bytes);
+    JSON_WRITE_LIST(w, "stack_count", u64, SEED_CATEGORIES, stacks_of(writing, i));
     if (writing->sampled) {
-        COLUMN(w, "error_count", u64, SEED_CATEGORIES, error_count_of(ROW->count, ERR));
-        COLUMN(w, "error_bytes", u64, SEED_CATEGORIES, ROW->count ? error_of(ERR) : 0);
+        JSON_WRITE_LIST(w, "error_count", u64, SEED_CATEGORIES, error_count_of(ROW->count, ERR));
+        JSON_WRITE_LIST(w, "error_bytes", u64, SEED_CATEGORIES, ROW->count ? error_of(ERR) : 0);
     }
     json_write_close(w, '}');
 #undef ROW
@@ -177,15 +169,15 @@ static void write_stacks(struct json_writer *w, const struct memory_writing *wri
 #define STACK (&writing->stacks[i])
 #define ERR   (STACK->row->kind == 1 ? 0 : STACK->bytes)
     json_write_open(w, "stacks", '{');
-    COLUMN(w, "category", u64, writing->stack_count, STACK->category);
-    COLUMN(w, "node", u64, writing->stack_count, STACK->node);
-    COLUMN(w, "count", u64, writing->stack_count, STACK->count);
-    COLUMN(w, "bytes", u64, writing->stack_count, STACK->bytes);
-    COLUMN(w, "grown_count", u64, writing->stack_count, STACK->grown_count);
-    COLUMN(w, "grown_bytes", u64, writing->stack_count, STACK->grown_bytes);
+    JSON_WRITE_LIST(w, "category", u64, writing->stack_count, STACK->category);
+    JSON_WRITE_LIST(w, "node", u64, writing->stack_count, STACK->node);
+    JSON_WRITE_LIST(w, "count", u64, writing->stack_count, STACK->count);
+    JSON_WRITE_LIST(w, "bytes", u64, writing->stack_count, STACK->bytes);
+    JSON_WRITE_LIST(w, "grown_count", u64, writing->stack_count, STACK->grown_count);
+    JSON_WRITE_LIST(w, "grown_bytes", u64, writing->stack_count, STACK->grown_bytes);
     if (writing->sampled) {
-        COLUMN(w, "error_count", u64, writing->stack_count, error_count_of(STACK->count, ERR));
-        COLUMN(w, "error_bytes", u64, writing->stack_count, error_of(ERR));
+        JSON_WRITE_LIST(w, "error_count", u64, writing->stack_count, error_count_of(STACK->count, ERR));
+        JSON_WRITE_LIST(w, "error_bytes", u64, writing->stack_count, error_of(ERR));
     }
     json_write_close(w, '}');
 #undef STACK
@@ -203,9 +195,9 @@ static uint64_t footprint_at(const struct memory_writing *writing, size_t point)
 static void write_trail(struct json_writer *w, const struct memory_writing *writing, uint64_t limit)
 {
     json_write_open(w, "trail", '{');
-    COLUMN(w, "at_ms", u64, POINTS, (i + 1) * writing->memory->run_ms / POINTS);
-    COLUMN(w, "footprint_bytes", u64, POINTS, footprint_at(writing, i));
-    COLUMN(w, "available_bytes", u64, POINTS, limit - footprint_at(writing, i));
+    JSON_WRITE_LIST(w, "at_ms", u64, POINTS, (i + 1) * writing->memory->run_ms / POINTS);
+    JSON_WRITE_LIST(w, "footprint_bytes", u64, POINTS, footprint_at(writing, i));
+    JSON_WRITE_LIST(w, "available_bytes", u64, POINTS, limit - footprint_at(writing, i));
     json_write_close(w, '}');
 }
 
@@ -249,7 +241,7 @@ static void write_exit(struct json_writer *w, const struct memory_writing *writi
     json_write_open(w, "exit", '{');
     json_write_text(w, "verdict", "foom");
     json_write_u64(w, "confidence_ppm", 960000);
-    COLUMN(w, "for", text, sizeof signs / sizeof *signs, signs[i]);
+    JSON_WRITE_LIST(w, "for", text, sizeof signs / sizeof *signs, signs[i]);
     json_write_u64(w, "signal", 9);
     json_write_bool(w, "foreground", true);
     json_write_u64(w, "seen_wall_ms", (uint64_t)writing->memory->device_us / 1000);

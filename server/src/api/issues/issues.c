@@ -42,7 +42,7 @@ static int read_order(struct group_order *order, struct call *call)
     return order->sort == ROWS_SORT_CHANGE && !order->falling ? call_refuse(call, "sort", SORTS) : 0;
 }
 
-/* The ranks of what changed: the first of the comparison has the highest. A change is told of all devices, not of
+/* The ranks of changed issues: the first of the comparison has the highest. Changes are known of all devices, not of
  * some. */
 static int read_changed(struct group_order *order, struct call *call)
 {
